@@ -33,6 +33,20 @@ const GOLDEN_BYTES: usize = 80_000;
 /// The same for latent models.
 const LATENT_GROUPS: [&str; 2] = ["GOLDEN_LATENT", "GOLDEN_LATENT_2"];
 
+/// Golden cases that are also replayed as types, known while compiling: every cell, layout and optional part.
+const KNOWN: [&str; 10] = [
+    "elman-tanh-fast",
+    "lstm-fast",
+    "gru-fast",
+    "wide-fast",
+    "gru-wide-fast",
+    "two-layers-small",
+    "pruned-lstm-sparse",
+    "weight-variance-lstm-fast",
+    "following-density-fast",
+    "linear-fast",
+];
+
 /// Golden cases that are signed, the smallest first: it is tampered with.
 const SIGNED: [&str; 3] = ["elman-tanh-f32", "lstm-fast", "denoiser-follow-fast"];
 /// The counter that they are signed with.
@@ -50,6 +64,7 @@ fn main() {
     embedded.line(measured_work(&chosen));
     embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
     embedded.group("REDUCER", &[reducer_case(&chosen)]);
+    embedded.known_model("Known", &known_case(&chosen).model);
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
     let moved =
@@ -61,7 +76,9 @@ fn main() {
         moved.model.len().div_ceil(4) + 2
     ));
     embedded.group("ALIGNMENT", std::slice::from_ref(moved));
-    let networks = shared_out::<{ GOLDEN_GROUPS.len() }>([golden, golden_pruned::cases()].concat());
+    let networks = [golden, golden_pruned::cases()].concat();
+    embedded.known_group(&networks);
+    let networks = shared_out::<{ GOLDEN_GROUPS.len() }>(networks);
     let latent = shared_out::<{ LATENT_GROUPS.len() }>(golden_latent::cases());
     for (group, cases) in GOLDEN_GROUPS.iter().zip(&networks).chain(LATENT_GROUPS.iter().zip(&latent)) {
         embedded.group(group, cases);
@@ -175,6 +192,12 @@ fn text_case() -> Case {
 fn reducer_case(chosen: &Case) -> Case {
     let golden = || golden_reducer::cases().swap_remove(0);
     if chosen.task == Task::Reduce { chosen.clone() } else { golden() }
+}
+
+/// The model of the image `static_only`: the chosen one if it is one network, or the gait model.
+fn known_case(chosen: &Case) -> Case {
+    let one_network = Kind::of(&chosen.model) == Some(Kind::Predictor);
+    if one_network { chosen.clone() } else { gait::case() }
 }
 
 fn built_in(name: &str) -> Case {
@@ -327,6 +350,38 @@ struct Embedded {
 impl Embedded {
     fn line(&mut self, text: String) {
         writeln!(self.source, "{text}").expect("a string can be written");
+    }
+
+    /// Adds a model as a type, as `quaver export` does.
+    fn known_model(&mut self, name: &str, model: &[u8]) {
+        let path = self.out.join(name);
+        fs::write(&path, model).expect("OUT_DIR can be written");
+        let seal = quaver::checkpoint::seal(model).expect("a checkpoint of one network");
+        self.line(format!(
+            "quaver::embed_model! {{\n    /// A model that is known while compiling.\n    \
+             pub struct {name}({path:?}, seal = {seal:#x});\n}}"
+        ));
+    }
+
+    /// Adds the golden cases of [`KNOWN`] as types, and a function that replays them.
+    fn known_group(&mut self, cases: &[Case]) {
+        let known: Vec<Case> = cases.iter().filter(|case| KNOWN.contains(&&*case.name)).cloned().collect();
+        assert_eq!(known.len(), KNOWN.len(), "the cases that are known are golden ones");
+        self.group("GOLDEN_KNOWN", &known);
+        let mut replays = String::new();
+        for (index, case) in known.iter().enumerate() {
+            self.known_model(&format!("Known{index}"), &case.model);
+            writeln!(
+                replays,
+                "    let mut arena = Known{index}::arena();\n    crate::print_known_fingerprint::<_, \
+                 GOLDEN_KNOWN_ROW>(&GOLDEN_KNOWN[{index}], Known{index}::start(&mut arena));"
+            )
+            .expect("a string can be written");
+        }
+        self.line(format!(
+            "/// Replays [`GOLDEN_KNOWN`] as types.\n#[cfg(target_os = \"none\")]\n\
+             pub fn print_known_fingerprints() {{\n{replays}}}"
+        ));
     }
 
     /// Adds a model in a signed envelope.

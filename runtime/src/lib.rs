@@ -223,6 +223,8 @@ pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
     AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, Futures,
-    LatentModel, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler,
-    State, Surprise, WithUnit, adaptive_arena_words, arena_words,
+    Known, LatentModel, Loaded, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel,
+    Rollouts, Sampler, State, Surprise, WithUnit, adaptive_arena_words, arena_words,
 };
+#[doc(hidden)] // for what `embed_model!` defines
+pub use models::{Embedded, is_sealed};

@@ -2,8 +2,8 @@
 
 use quaver::checkpoint::{ClassifierSpec, Family, Kind};
 use quaver::{
-    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, LatentModel, Model, Predictor,
-    Reducer, ReducerModel, Rollouts, Sampler,
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, Known, LatentModel, Model,
+    Predictor, Reducer, ReducerModel, Rollouts, Sampler,
 };
 
 use crate::fingerprint::Fingerprint;
@@ -88,13 +88,7 @@ pub fn replay(
 ) -> Result<Fingerprint, Error> {
     let mut fingerprint = Fingerprint::default();
     if Kind::of(model) == Some(Kind::Predictor) {
-        let mut predictor = Predictor::load_in(model, arena)?;
-        for row in rows {
-            fingerprint.add(&predictor.step(row.as_ref()));
-            // Any truth will do; only models that follow it take it in.
-            predictor.observe(row.as_ref());
-        }
-        return Ok(fingerprint);
+        return Ok(replay_known(Predictor::load_in(model, arena)?, rows));
     }
     if LatentModel::load(model)?.spec().family == Family::Vosp {
         let mut denoiser = Denoiser::load_in(model, arena)?;
@@ -114,6 +108,21 @@ pub fn replay(
         Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
     Ok(fingerprint)
+}
+
+/// Fingerprint of all predictions of one network for some rows, whether it was loaded or is known while
+/// compiling.
+pub fn replay_known<K: Known>(
+    mut predictor: Predictor<'_, '_, K>,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+) -> Fingerprint {
+    let mut fingerprint = Fingerprint::default();
+    for row in rows {
+        fingerprint.add(&predictor.step(row.as_ref()));
+        // Any truth will do; only models that follow it take it in.
+        predictor.observe(row.as_ref());
+    }
+    fingerprint
 }
 
 /// Everything that a model says to some rows while it learns from each as the label of the prediction before

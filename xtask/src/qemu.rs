@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::machine::MACHINES;
+use crate::machine::{DEFAULT_TARGET, MACHINES, Machine};
 use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
@@ -25,6 +25,9 @@ pub(crate) const IMAGES: [&str; 13] = [
     "golden_text",
     "golden_reducer",
 ];
+
+/// The image that holds some of the cases again, as models that are known while compiling.
+pub(crate) const KNOWN_IMAGE: &str = "golden_known";
 
 const FILE: &str = "tests/golden/streams.txt";
 const PREAMBLE: &str = "\
@@ -74,9 +77,30 @@ fn replay_everywhere() -> Result<Vec<Answers>> {
             }
             lines.extend(parsed(&printed));
         }
+        check_known(machine, &lines)?;
         answers.push(Answers { machine: machine.core, lines });
     }
     Ok(answers)
+}
+
+/// Whether models that are known while compiling give the answers of those that are loaded; on one machine also
+/// with the feature `small-code`.
+fn check_known(machine: &Machine, loaded: &[(String, String)]) -> Result<()> {
+    let build = machine.build_command(KNOWN_IMAGE);
+    let small = build.clone().words("--features small-code");
+    let mut builds = vec![build];
+    builds.extend((machine.target == DEFAULT_TARGET && !machine.is_variant).then_some(small));
+    for build in builds {
+        let known = parsed(&machine.run(&image::path_of(&build)?)?);
+        let differing: Vec<_> = known.iter().filter(|line| !loaded.contains(line)).collect();
+        ensure!(
+            !known.is_empty() && differing.is_empty(),
+            "on {}, models that are known while compiling differ from those that are loaded: {differing:?}; to \
+             repeat: {build}",
+            machine.core
+        );
+    }
+    Ok(())
 }
 
 pub(crate) fn parsed(text: &str) -> Vec<(String, String)> {

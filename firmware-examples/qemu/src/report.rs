@@ -2,9 +2,9 @@
 
 use core::fmt::Display;
 
-use quaver::{Error, Model};
+use quaver::{Error, Known, Model, Predictor};
 use quaver_streams::fingerprint::Fingerprint;
-use quaver_streams::replay::{replay, replay_adaptive, replay_reducer, replay_text};
+use quaver_streams::replay::{replay, replay_adaptive, replay_known, replay_reducer, replay_text};
 use semihosting::{eprintln, print, println, process};
 
 use crate::jobs::{ALIGNMENT_WORDS, Job};
@@ -57,6 +57,11 @@ pub fn print_reducer_fingerprints<const ARENA: usize, const TAUGHT: usize, const
         let (mut arena, mut taught) = ([0.0; ARENA], [0.0; TAUGHT]);
         print_replayed(job, replay_reducer(job.model, job.rows::<ROW>(), &mut arena, &mut taught));
     }
+}
+
+/// Replays a job with its model as it is known while compiling, and prints a fingerprint of its predictions.
+pub fn print_known_fingerprint<K: Known, const ROW: usize>(job: &Job, stream: Predictor<'static, '_, K>) {
+    print_replayed(job, Ok(replay_known(stream, job.rows::<ROW>())));
 }
 
 fn print_replayed(job: &Job, replayed: Result<Fingerprint, Error>) {

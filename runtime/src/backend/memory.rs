@@ -7,7 +7,7 @@ use crate::anomaly;
 use crate::density;
 use crate::format::{AffineShape, Decoder, unchecked_sections};
 use crate::linear;
-use crate::spec::{CellKind, Extensions, Layout, LinearSpec, ModelSpec};
+use crate::spec::{Architecture, CellKind, Extensions, Layout, LinearSpec, ModelSpec};
 
 /// Words of RAM per unit: for h, and for its whole state.
 const fn unit_words(layout: Layout, cell: CellKind) -> (usize, usize) {
@@ -49,7 +49,7 @@ const fn ring_words(extensions: &Extensions, inputs: usize) -> usize {
 
 /// Sizes of a network that determine the memory of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NetworkMemory {
+pub struct NetworkMemory {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     /// Units of the last layer.
@@ -58,8 +58,10 @@ pub(crate) struct NetworkMemory {
     pub(crate) recurrent: usize,
     /// Words of the standardised row; none without an input density.
     pub(crate) row: usize,
-    /// Words that follow the stream: factors on variances, and evidence of faults.
-    pub(crate) followed: usize,
+    /// Words of the factors on variances.
+    pub(crate) scales: usize,
+    /// Words of the evidence of faults.
+    pub(crate) evidence: usize,
     /// Words for implausible values.
     pub(crate) implausible: usize,
     /// Words of the ring of the last rows; none without a linear part.
@@ -72,8 +74,9 @@ impl NetworkMemory {
     /// Words of a stream of this network alone: state, prediction and residuals, standardised row, what
     /// follows the stream, implausible values, the last rows, scratch.
     pub(crate) const fn arena_words(self) -> usize {
-        let NetworkMemory { recurrent, outputs, row, followed, implausible, ring, scratch, .. } = self;
-        (recurrent + 4 * outputs + row + followed + implausible + scratch).saturating_add(ring)
+        let NetworkMemory { recurrent, outputs, row, scales, evidence, implausible, ring, scratch, .. } =
+            self;
+        (recurrent + 4 * outputs + row + scales + evidence + implausible + scratch).saturating_add(ring)
     }
 
     /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
@@ -105,7 +108,6 @@ impl NetworkMemory {
         let extensions = decoder.extensions();
         let (row, words) = density_words(&extensions, inputs);
         let (scales, evidence) = followed_words(&extensions, inputs, outputs);
-        let followed = scales + evidence;
         let implausible = implausible_words(&extensions, inputs);
         let ring = ring_words(&extensions, inputs);
         scratch = if words > scratch { words } else { scratch };
@@ -116,7 +118,8 @@ impl NetworkMemory {
                 units,
                 recurrent,
                 row,
-                followed,
+                scales,
+                evidence,
                 implausible,
                 ring,
                 scratch,
@@ -136,7 +139,8 @@ impl ModelSpec {
             units: self.layers.last().map_or(0, |layer| layer.units.into()),
             recurrent: self.recurrent_words(),
             row: self.row_words(),
-            followed: self.followed_words(),
+            scales: self.scale_words(),
+            evidence: self.evidence_words(),
             implausible: self.implausible_words(),
             ring: self.ring_words(),
             scratch: self.scratch_words(),
@@ -146,16 +150,25 @@ impl ModelSpec {
     /// Words of RAM for the recurrent state.
     #[inline(never)] // once in flash, not once per caller
     pub fn recurrent_words(&self) -> usize {
+        self.recurrent_words_here()
+    }
+
+    #[inline(always)]
+    fn recurrent_words_here(&self) -> usize {
         self.layers.iter().map(|layer| unit_words(self.layout, layer.cell).1 * usize::from(layer.units)).sum()
     }
 
     /// Range of the last layer's h in the recurrent state.
-    pub(crate) fn last_units(&self) -> Range<usize> {
+    pub(crate) fn last_units<A: Architecture>(&self) -> Range<usize> {
         let (h, all) = self.layers.last().map_or((0, 0), |layer| {
             let (h, all) = unit_words(self.layout, layer.cell);
             (h * usize::from(layer.units), all * usize::from(layer.units))
         });
-        let start = self.recurrent_words().saturating_sub(all);
+        let words = match A::SPEC {
+            Some(_) => self.recurrent_words_here(),
+            None => self.recurrent_words(),
+        };
+        let start = words.saturating_sub(all);
         start..start.saturating_add(h)
     }
 

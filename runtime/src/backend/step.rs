@@ -3,23 +3,24 @@
 use core::ops::RangeInclusive;
 
 use crate::format::Cursor;
-use crate::spec::ModelSpec;
+use crate::spec::{AnyArchitecture, Architecture, ModelSpec};
 use crate::step_io::{InputPairs, StepIo};
 
 /// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload
 /// from the first layer on.
-pub(crate) fn step(
+pub(crate) fn step<A: Architecture>(
     spec: &ModelSpec,
     mut weights: Cursor<'_>,
     recurrent: &mut [f32],
     scratch: &mut [f32],
     io: &mut impl StepIo,
 ) {
-    let units = spec.last_units();
+    let spec = A::known_spec(spec);
+    let units = spec.last_units::<A>();
     dispatch!(spec.layout, backend => {
-        backend::layers(spec, &mut weights, scratch, recurrent, io);
+        backend::layers::<A>(spec, &mut weights, scratch, recurrent, io);
         let below = recurrent.get(units).unwrap_or_default();
-        backend::outputs(spec, &mut weights, scratch, below, |row| io.output(row));
+        backend::outputs::<A>(spec, &mut weights, scratch, below, |row| io.output(row));
     });
 }
 
@@ -29,14 +30,14 @@ pub(crate) fn is_accelerated(spec: &ModelSpec, weights: &Cursor<'_>) -> bool {
 }
 
 /// Advances the layers of a network by one sample, without computing its outputs.
-pub(crate) fn layers(
+pub(crate) fn layers<A: Architecture>(
     spec: &ModelSpec,
     mut weights: Cursor<'_>,
     recurrent: &mut [f32],
     scratch: &mut [f32],
     inputs: &impl InputPairs,
 ) {
-    dispatch!(spec.layout, backend => backend::layers(spec, &mut weights, scratch, recurrent, inputs));
+    dispatch!(spec.layout, backend => backend::layers::<A>(spec, &mut weights, scratch, recurrent, inputs));
 }
 
 /// Writes the state of a network's layers as numbers.
@@ -61,6 +62,6 @@ pub(crate) fn state_fault(
 
 /// Reads the moments of the last layer's units.
 pub(crate) fn read_units(spec: &ModelSpec, recurrent: &[f32], means: &mut [f32], vars: &mut [f32]) {
-    let units = recurrent.get(spec.last_units()).unwrap_or_default();
+    let units = recurrent.get(spec.last_units::<AnyArchitecture>()).unwrap_or_default();
     dispatch!(spec.layout, backend => backend::read_units(units, means, vars));
 }

@@ -44,6 +44,16 @@ pub use write_latent::{FittedPrior, write_latent};
 #[cfg(feature = "write")]
 pub use write_reducer::{ReducerContents, write_reducer};
 
+/// Checks a checkpoint of one network and returns the number by which [`embed_model!`](crate::embed_model)
+/// recognises exactly its bytes. `quaver export` writes it into `model.rs`.
+///
+/// # Errors
+/// As [`Checkpoint::read`].
+pub fn seal(bytes: &[u8]) -> Result<u64, Error> {
+    Checkpoint::read(bytes)?;
+    Ok(crate::format::fingerprint(bytes))
+}
+
 /// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need
 /// it.
 ///

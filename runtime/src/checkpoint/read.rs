@@ -6,7 +6,9 @@ use std::vec::Vec;
 #[cfg(feature = "write")]
 use super::WriteError;
 use crate::backend::{check_payload, check_spec};
-use crate::format::{self, Cursor, Error, Frame, Header, Kind, Recheck, decode_header};
+use crate::format::{
+    self, Cursor, Error, Frame, Header, Kind, Recheck, decode_header, known_header, known_sections,
+};
 #[cfg(feature = "write")]
 use crate::format::{encode_header, framed};
 use crate::spec::ModelSpec;
@@ -37,6 +39,26 @@ impl<'m> Checkpoint<'m> {
         Ok(checkpoint)
     }
 
+    /// A checkpoint that was checked when the program was made; see [`embed_model`](crate::embed_model).
+    ///
+    /// # Panics
+    /// If it is no checkpoint of one network, or its backend is not built in; in a constant that is an error
+    /// of compilation.
+    pub(crate) const fn known(bytes: &'m [u8]) -> Self {
+        let sections = match Kind::of(bytes) {
+            Some(Kind::Predictor) => known_sections(bytes),
+            _ => None,
+        };
+        let Some([header, payload, stored]) = sections else {
+            panic!("the file is no checkpoint of one network")
+        };
+        let crc = match stored.first_chunk() {
+            Some(crc) => u32::from_le_bytes(*crc),
+            None => panic!("the checkpoint has no checksum"),
+        };
+        Checkpoint { header: known_header(header), payload, bytes, crc }
+    }
+
     #[inline(never)]
     fn check_contents(&self) -> Result<(), Error> {
         let spec = self.spec();
@@ -48,7 +70,7 @@ impl<'m> Checkpoint<'m> {
     }
 
     /// The architecture.
-    pub fn spec(&self) -> &ModelSpec {
+    pub const fn spec(&self) -> &ModelSpec {
         &self.header.spec
     }
 
@@ -92,7 +114,7 @@ impl<'m> Checkpoint<'m> {
     }
 
     /// The payload from its start.
-    pub(crate) fn cursor(&self) -> Cursor<'m> {
+    pub(crate) const fn cursor(&self) -> Cursor<'m> {
         Cursor::new(self.payload)
     }
 }

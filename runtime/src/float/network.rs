@@ -6,18 +6,21 @@ use super::kernels::{self, NoisyInput};
 use super::scratch::Scratch;
 use crate::format::Cursor;
 use crate::moments::{LARGEST, Moments, at_most};
-use crate::spec::{CellKind, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise};
+use crate::spec::{
+    Architecture, CellKind, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
+};
 use crate::step_io::InputPairs;
 
 /// Advances every layer by one sample.
 #[inline(never)] // a step is short of stack, not of calls
-pub(crate) fn layers(
+pub(crate) fn layers<A: Architecture>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &mut [f32],
     inputs: &impl InputPairs,
 ) {
+    let spec = A::known_spec(spec);
     let mut scratch = Scratch::new(scratch);
     scratch.fill_input(spec, inputs);
     let mut rest = recurrent;
@@ -29,13 +32,13 @@ pub(crate) fn layers(
         let block = 2 * usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(block).unwrap_or_default();
         let (c, left) = left.split_at_mut_checked(block * (layer.cell.states() - 1)).unwrap_or_default();
-        layer_step(spec, layer, AffineView::read(weights, shape), &mut scratch, h, c);
+        layer_step::<A>(spec, layer, AffineView::read(weights, shape), &mut scratch, h, c);
         (below, rest) = (h, left);
     }
 }
 
 /// Advances one layer. The scratch already holds its input; `h` and `c` are its state.
-fn layer_step(
+fn layer_step<A: Architecture>(
     spec: &ModelSpec,
     layer: &LayerSpec,
     affine: AffineView<'_>,
@@ -51,22 +54,26 @@ fn layer_step(
     let step = Layer { form: spec.moment_form, variance_scale: layer.variance_scale, affine, input };
     let mut h = Units::new(h);
     match layer.cell {
-        CellKind::Elman(function) | CellKind::Dense(function) => elman_step(&step, function, &mut h),
-        CellKind::Lstm => lstm_step(&step, &mut h, &mut Units::new(c)),
-        CellKind::Gru => gru_step(&step, &mut h),
+        CellKind::Elman(function) | CellKind::Dense(function) if A::USES.elman => {
+            elman_step(&step, function, &mut h);
+        }
+        CellKind::Lstm if A::USES.lstm => lstm_step(&step, &mut h, &mut Units::new(c)),
+        CellKind::Gru if A::USES.gru => gru_step(&step, &mut h),
+        CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm | CellKind::Gru => {}
     }
 }
 
 /// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of
 /// the probability for a Bernoulli output, of the pre-activation for others.
 #[inline(never)]
-pub(crate) fn outputs(
+pub(crate) fn outputs<A: Architecture>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     below: &[f32],
     mut each: impl FnMut(Moments),
 ) {
+    let spec = A::known_spec(spec);
     let affine = AffineView::read(weights, spec.output_shape());
     let mut scratch = Scratch::new(scratch);
     let OutputSpec { mode, noise, variance_scale, .. } = spec.output;

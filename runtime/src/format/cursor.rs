@@ -15,7 +15,7 @@ pub(crate) struct Cursor<'m> {
 }
 
 impl<'m> Cursor<'m> {
-    pub(crate) fn new(bytes: &'m [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'m [u8]) -> Self {
         Cursor { rest: bytes }
     }
 
@@ -32,9 +32,7 @@ impl<'m> Cursor<'m> {
 
     /// The next section without its padding, and the padding.
     #[cfg_attr(not(feature = "vectors"), inline(never))] // small on a board, fast on a host
-    pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
-        // Beyond the end everything is empty: reading a checkpoint has compared the total with the payload.
-        let split = |slice: &'m [u8], count| slice.split_at_checked(count).unwrap_or((&[], &[]));
+    pub(crate) const fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
         let (section, rest) = split(self.rest, aligned(bytes));
         self.rest = rest;
         split(section, bytes)
@@ -49,16 +47,34 @@ impl<'m> Cursor<'m> {
     }
 
     /// The next vector of numbers.
-    pub(crate) fn vector(&mut self, vector: Vector, spec: &ModelSpec) -> F32s<'m> {
+    pub(crate) const fn vector(&mut self, vector: Vector, spec: &ModelSpec) -> F32s<'m> {
         F32s::new(self.padded(4 * vector.count(spec)).0)
     }
 
     /// The vectors after the layers: they end the payload, so that the layers need not be walked.
-    pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; Vector::AFTER_LAYERS.len()] {
-        let bytes = Vector::AFTER_LAYERS.iter().map(|vector| aligned(4 * vector.count(spec)));
-        let start = self.rest.len().saturating_sub(bytes.sum());
-        let mut cursor = Cursor { rest: self.rest.get(start..).unwrap_or_default() };
-        Vector::AFTER_LAYERS.map(|vector| cursor.vector(vector, spec))
+    pub(crate) const fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; Vector::AFTER_LAYERS.len()] {
+        let (mut bytes, mut index) = (0, 0);
+        while index < Vector::AFTER_LAYERS.len() {
+            bytes += aligned(4 * Vector::AFTER_LAYERS[index].count(spec));
+            index += 1;
+        }
+        let mut cursor = Cursor { rest: split(self.rest, self.rest.len().saturating_sub(bytes)).1 };
+        let mut vectors = [F32s::new(&[]); Vector::AFTER_LAYERS.len()];
+        index = 0;
+        while index < Vector::AFTER_LAYERS.len() {
+            vectors[index] = cursor.vector(Vector::AFTER_LAYERS[index], spec);
+            index += 1;
+        }
+        vectors
+    }
+}
+
+/// Both parts of a slice. Beyond the end everything is empty: reading a checkpoint has compared the total with
+/// the payload.
+const fn split(slice: &[u8], count: usize) -> (&[u8], &[u8]) {
+    match slice.split_at_checked(count) {
+        Some(parts) => parts,
+        None => (&[], &[]),
     }
 }
 

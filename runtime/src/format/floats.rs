@@ -9,7 +9,7 @@ pub(crate) struct F32s<'m>(&'m [[u8; 4]]);
 
 impl<'m> F32s<'m> {
     /// Views bytes as numbers; a remainder of fewer than four bytes is ignored.
-    pub(crate) fn new(bytes: &'m [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'m [u8]) -> Self {
         F32s(bytes.as_chunks().0)
     }
 
@@ -46,7 +46,7 @@ impl<'m> F32s<'m> {
     }
 
     /// The number at `index`, or 0 beyond the end.
-    pub(crate) fn at(self, index: usize) -> f32 {
-        self.0.get(index).map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+    pub(crate) const fn at(self, index: usize) -> f32 {
+        if index < self.0.len() { f32::from_le_bytes(self.0[index]) } else { 0.0 }
     }
 }

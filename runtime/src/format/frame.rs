@@ -89,6 +89,20 @@ pub(crate) const fn unchecked_sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
+/// Header, payload and stored checksum of a checkpoint in a constant; `None` if a length is not right.
+pub(crate) const fn known_sections(bytes: &[u8]) -> Option<[&[u8]; 3]> {
+    let (Some((header, rest)), Some([.., p0, p1, p2, p3])) =
+        (unchecked_sections(bytes), bytes.first_chunk::<PREAMBLE>())
+    else {
+        return None;
+    };
+    let payload_bytes = u32::from_le_bytes([*p0, *p1, *p2, *p3]) as usize;
+    match rest.split_at_checked(payload_bytes) {
+        Some((payload, crc)) if crc.len() == 4 => Some([header, payload, crc]),
+        _ => None,
+    }
+}
+
 struct Preamble {
     header_bytes: usize,
     payload_bytes: usize,

@@ -12,6 +12,7 @@ mod error;
 mod floats;
 mod frame;
 mod header;
+mod known;
 mod recheck;
 mod shape;
 mod validate;
@@ -28,10 +29,11 @@ pub(crate) use floats::F32s;
 pub use frame::Kind;
 #[cfg(feature = "signed")]
 pub(crate) use frame::SIGNED_MAGIC;
-pub(crate) use frame::{Frame, unchecked_sections};
+pub(crate) use frame::{Frame, known_sections, unchecked_sections};
 #[cfg(feature = "write")]
 pub(crate) use frame::{extend_padded, framed, le_bytes};
 pub(crate) use header::{Header, LatentHeader, ReducerHeader};
+pub(crate) use known::{fingerprint, known_header, known_uses};
 pub use recheck::Recheck;
 #[cfg(all(feature = "write", feature = "quantized"))]
 pub use shape::StoredBlocks;

@@ -114,12 +114,24 @@ impl ModelSpec {
 
     #[inline(never)] // called in many places
     pub(crate) fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
+        self.layer_shape_here(index, layer)
+    }
+
+    /// [`layer_shape`](Self::layer_shape), for an architecture that is known while compiling.
+    #[inline(always)]
+    pub(crate) fn layer_shape_here(&self, index: usize, layer: &LayerSpec) -> AffineShape {
         AffineShape::layer(self.weight_format, self.layout, self.layer_inputs(index), layer)
     }
 
     /// Shape of the output map.
     #[inline(never)]
     pub(crate) fn output_shape(&self) -> AffineShape {
+        self.output_shape_here()
+    }
+
+    /// [`output_shape`](Self::output_shape), for an architecture that is known while compiling.
+    #[inline(always)]
+    pub(crate) fn output_shape_here(&self) -> AffineShape {
         // Without layers there are no units to map: what is left are biases.
         let cols = self.layers.last().map_or(0, |layer| layer.units.into());
         let rows = usize::from(self.outputs) * self.likelihood.rows();

@@ -59,32 +59,39 @@ impl Vector {
     ];
 
     /// Number of values that a model stores.
-    pub(crate) fn count(self, spec: &ModelSpec) -> usize {
+    pub(crate) const fn count(self, spec: &ModelSpec) -> usize {
+        let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
+        let extensions = &spec.extensions;
         match self {
-            Vector::InputMean | Vector::InputStdDev => spec.inputs.into(),
-            Vector::OutputMean | Vector::OutputStdDev => spec.outputs.into(),
+            Vector::InputMean | Vector::InputStdDev => inputs,
+            Vector::OutputMean | Vector::OutputStdDev => outputs,
             // The variance of a probability follows from its mean; a heteroscedastic output predicts its
             // noise.
             Vector::NoiseVar => match spec.likelihood {
-                Likelihood::Gaussian => spec.outputs.into(),
+                Likelihood::Gaussian => outputs,
                 Likelihood::Bernoulli | Likelihood::Heteroscedastic | Likelihood::Categorical => 0,
             },
             Vector::Calibration => match spec.likelihood {
-                Likelihood::Gaussian | Likelihood::Heteroscedastic => spec.outputs.into(),
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => outputs,
                 Likelihood::Bernoulli | Likelihood::Categorical => 0,
             },
-            Vector::InputPrecision => spec.density_channels().map_or(0, triangle),
-            Vector::InputLow | Vector::InputHigh => spec.density_channels().unwrap_or(0),
-            Vector::Quantiles if spec.extensions.quantiles => LEVELS.len() * usize::from(spec.outputs),
-            Vector::AnomalyRow if spec.extensions.anomaly.is_some() => ROW_NUMBERS,
-            Vector::AnomalyChannels if spec.extensions.anomaly.is_some() => {
-                CHANNEL_NUMBERS * usize::from(spec.inputs)
-            }
-            Vector::InputRange if spec.extensions.ranges => 2 * usize::from(spec.inputs),
-            Vector::Linear => spec.extensions.linear.map_or(0, |LinearSpec { rows }| {
-                linear::numbers(rows.into(), spec.inputs.into()).saturating_mul(spec.outputs.into())
-            }),
-            Vector::Quantiles | Vector::AnomalyRow | Vector::AnomalyChannels | Vector::InputRange => 0,
+            Vector::InputPrecision if extensions.density.is_some() => triangle(inputs),
+            Vector::InputLow | Vector::InputHigh if extensions.density.is_some() => inputs,
+            Vector::Quantiles if extensions.quantiles => LEVELS.len() * outputs,
+            Vector::AnomalyRow if extensions.anomaly.is_some() => ROW_NUMBERS,
+            Vector::AnomalyChannels if extensions.anomaly.is_some() => CHANNEL_NUMBERS * inputs,
+            Vector::InputRange if extensions.ranges => 2 * inputs,
+            Vector::Linear => match extensions.linear {
+                Some(LinearSpec { rows }) => linear::numbers(rows as usize, inputs).saturating_mul(outputs),
+                None => 0,
+            },
+            Vector::InputPrecision
+            | Vector::InputLow
+            | Vector::InputHigh
+            | Vector::Quantiles
+            | Vector::AnomalyRow
+            | Vector::AnomalyChannels
+            | Vector::InputRange => 0,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::input::ResidualBase;
 use super::linear_part::{LinearPart, RowRing};
-use super::model::Model;
 use super::outputs::OutputSlices;
+use super::parts::{Known, Network};
 use super::prediction::Output;
 use crate::likelihood::{Variances, bernoulli_variances, categorical_moments, expected_noise};
 use crate::likelihood::{normal_variances, residual_sum};
@@ -11,8 +11,8 @@ use crate::moments::Moments;
 use crate::spec::{Likelihood, Target};
 
 /// Writes the outputs of one step, row after row of the output map.
-pub(super) struct Emitter<'e, 'p> {
-    pub(super) model: &'e Model<'e>,
+pub(super) struct Emitter<'e, 'p, K> {
+    pub(super) model: &'e K,
     /// The outputs; until one is written, its prediction by the step before.
     pub(super) slices: OutputSlices<'p>,
     /// Factor on variances.
@@ -27,8 +27,8 @@ pub(super) struct Emitter<'e, 'p> {
     pending: Option<Moments>,
 }
 
-impl<'e, 'p> Emitter<'e, 'p> {
-    pub(super) fn new(model: &'e Model<'e>, slices: OutputSlices<'p>) -> Self {
+impl<'e, 'p, K: Known> Emitter<'e, 'p, K> {
+    pub(super) fn new(model: &'e K, slices: OutputSlices<'p>) -> Self {
         Emitter { model, slices, widening: 1.0, scales: &[], linear: None, channel: 0, pending: None }
     }
 
@@ -48,15 +48,17 @@ impl<'e, 'p> Emitter<'e, 'p> {
                 return;
             }
             (Likelihood::Heteroscedastic, Some(mean)) => (mean, expected_noise(row.mean, row.var)),
-            _ => (row, model.noise_var.at(channel)),
+            _ => (row, model.parts().noise_var.at(channel)),
         };
         let y = match model.spec().target {
             Target::ResidualNext | Target::ResidualSame => {
                 self.bounded(base, residual_sum(self.base(base), y))
             }
             Target::Next | Target::Columns => match self.linear {
-                Some((linear, ring)) => residual_sum(linear.moments(model.spec(), ring, channel), y),
-                None => y,
+                Some((linear, ring)) if model.parts().linear.is_some() => {
+                    residual_sum(linear.moments(model.spec(), ring, channel), y)
+                }
+                _ => y,
             },
         };
         let output = self.output(y, noise_var);
@@ -73,8 +75,9 @@ impl<'e, 'p> Emitter<'e, 'p> {
         let (model, channel) = (self.model, self.channel);
         match model.spec().likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
-                let (mean, std_dev) = (model.output_mean.at(channel), model.output_std_dev.at(channel));
-                let scale = self.widening * model.calibration.at(channel) * (std_dev * std_dev);
+                let parts = model.parts();
+                let (mean, std_dev) = (parts.output_mean.at(channel), parts.output_std_dev.at(channel));
+                let scale = self.widening * parts.calibration.at(channel) * (std_dev * std_dev);
                 let scale = self.scales.get(channel).map_or(scale, |factor| scale * factor);
                 let variances = normal_variances(y.var, noise_var, scale, f32::MAX.into());
                 Output::new(y.mean * std_dev + mean, variances)
@@ -100,7 +103,7 @@ impl<'e, 'p> Emitter<'e, 'p> {
     /// The sum of a residual and its base. If the base was imputed, it stays in the range of the training
     /// rows: residuals of a channel that is missing for long would add up.
     fn bounded(&self, base: ResidualBase<'_>, sum: Moments) -> Moments {
-        match (base, &self.model.density) {
+        match (base, &self.model.parts().density) {
             (ResidualBase::Raw(Some(row), _), Some(density)) if row.reading(self.channel).is_none() => {
                 density.within_range(self.model, self.channel, sum)
             }

@@ -42,7 +42,7 @@ macro_rules! loading {
 
 /// What the model does with the one stream of a handle.
 macro_rules! stream_methods {
-    ($model:ident, $saved_words:literal) => {
+    ($model:ty, $saved_words:literal) => {
         /// Forgets everything seen; the prediction is then the one before the first row.
         pub fn reset(&mut self) {
             self.model.reset(&mut self.state);
@@ -54,7 +54,7 @@ macro_rules! stream_methods {
 
 /// The same without `reset`.
 macro_rules! state_methods {
-    ($model:ident, $saved_words:literal) => {
+    ($model:ty, $saved_words:literal) => {
         /// Copies the stream's state into `words`.
         ///
         /// # Errors
@@ -86,7 +86,7 @@ macro_rules! state_methods {
         }
 
         /// The model.
-        pub fn model(&self) -> &$model<'m> {
+        pub fn model(&self) -> &$model {
             &self.model
         }
     };

@@ -3,6 +3,7 @@
 use core::ops::RangeInclusive;
 
 use super::model::Model;
+use super::parts::Known;
 use super::state::State;
 use crate::arena::{ArenaSplitter, copy};
 use crate::format::F32s;
@@ -140,16 +141,18 @@ impl<'m> Model<'m> {
     /// # Ok::<(), quaver::Error>(())
     /// ```
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = [f32; 2]> + use<'m> {
-        self.ranges.pairs()
+        self.held.parts.ranges.pairs()
     }
 
     /// The channels of a row whose values are outside of their [plausible ranges](Self::ranges), in order;
     /// infinities are among them. What a step of this row would treat as missing, without a stream.
     pub fn implausible_in<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = usize> + use<'r, 'm> {
-        let compared = row.iter().zip(self.ranges.pairs()).enumerate();
+        let compared = row.iter().zip(self.held.parts.ranges.pairs()).enumerate();
         compared.filter(|(_, (value, range))| is_implausible(**value, *range)).map(|(channel, _)| channel)
     }
+}
 
+impl<K: Known> Model<'_, K> {
     /// Number of implausible values that a stream has read since it was started or reset: 16,777,216 stands
     /// for that number or more. Part of what is [saved](Self::save).
     pub fn implausible_count(&self, state: &State<'_>) -> u32 {
@@ -163,9 +166,10 @@ impl<'m> Model<'m> {
         row: &[f32],
         implausible: &'r mut Implausible<'_>,
     ) -> ImplausibleChannels<'r> {
-        match self.ranges.words() {
+        let ranges = self.held.parts().ranges;
+        match ranges.words() {
             [] => ImplausibleChannels::default(),
-            _ => implausible.read(self.ranges, row),
+            _ => implausible.read(ranges, row),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Rows against the density of the training rows: missing channels are imputed, unusual rows noticed.
 
 use super::input::{RawRow, Reading};
-use super::model::Model;
 use super::outputs::{OutputSlices, Outputs};
+use super::parts::{Known, Network};
 use super::prediction::Novelty;
 use crate::arena::ArenaSplitter;
 use crate::density;
@@ -23,7 +23,7 @@ pub(super) struct InputDensity<'m> {
 }
 
 /// The row just read in standardised units, missing channels imputed. Empty without an input density.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StandardisedRow<'a> {
     mean: &'a mut [f32],
     var: &'a mut [f32],
@@ -41,9 +41,10 @@ impl<'a> StandardisedRow<'a> {
 
     /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for
     /// any other.
-    fn read_usual(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> Option<()> {
+    fn read_usual(&mut self, model: &impl Known, row: &RawRow<'_>) -> Option<()> {
         let values = row.values.get(..self.mean.len()).filter(|_| row.is_plain())?;
-        let scales = model.input_mean.iter().zip(model.input_std_dev.iter());
+        let parts = model.parts();
+        let scales = parts.input_mean.iter().zip(parts.input_std_dev.iter());
         let mut largest = 0;
         for ((standardised, value), (mean, std_dev)) in self.mean.iter_mut().zip(values).zip(scales) {
             *standardised = (value - mean) / std_dev;
@@ -59,7 +60,7 @@ impl<'a> StandardisedRow<'a> {
 
     /// Standardises any row and marks what is missing; the number of present channels, and whether all are
     /// exact.
-    fn read_any(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> (f32, bool) {
+    fn read_any(&mut self, model: &impl Known, row: &RawRow<'_>) -> (f32, bool) {
         let (mut present, mut exact) = (0.0, true);
         for (channel, (mean, var)) in self.mean.iter_mut().zip(self.var.iter_mut()).enumerate() {
             let moments = match row.reading(channel) {
@@ -102,7 +103,7 @@ impl InputDensity<'_> {
     #[inline(never)] // its stack is free again for the layers
     pub(super) fn read(
         &self,
-        model: &Model<'_>,
+        model: &impl Known,
         row: &RawRow<'_>,
         predicted: &Outputs<'_>,
         standardised: &mut StandardisedRow<'_>,
@@ -128,7 +129,7 @@ impl InputDensity<'_> {
     /// rows.
     fn finish(
         &self,
-        model: &Model<'_>,
+        model: &impl Known,
         row: &RawRow<'_>,
         predicted: &Outputs<'_>,
         standardised: &mut StandardisedRow<'_>,
@@ -174,7 +175,7 @@ impl InputDensity<'_> {
     }
 
     /// Standardised moments with their mean inside the range of the training rows.
-    pub(super) fn within_range(&self, model: &Model<'_>, channel: usize, moments: Moments) -> Moments {
+    pub(super) fn within_range(&self, model: &impl Known, channel: usize, moments: Moments) -> Moments {
         let end = |raw: f32| Reading::new(raw, 0.0).map(|end| model.standardised(channel, Some(end)).mean);
         let (Some(low), Some(high)) = (end(self.low.at(channel)), end(self.high.at(channel))) else {
             return moments;

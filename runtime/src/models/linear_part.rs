@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 
 use super::input::RawRow;
 use super::input_density::ImputedRow;
-use super::model::Model;
+use super::parts::{Known, Network};
 use super::state::moment_limits;
 use crate::arena::{ArenaSplitter, copy};
 use crate::format::F32s;
@@ -23,7 +23,7 @@ pub(super) struct LinearPart<'m>(pub(super) F32s<'m>);
 /// Two words of its own, then means, then variances. Rows lie one after the other, each older than the one
 /// before, from the newest to the end and then from the start. The next row takes the place before the
 /// newest, which is that of the oldest.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RowRing<'a>(&'a mut [f32]);
 
 /// What a ring remembers besides its rows.
@@ -108,7 +108,7 @@ impl<'a> RowRing<'a> {
     #[inline(never)]
     pub(super) fn read(
         &mut self,
-        model: &Model<'_>,
+        model: &impl Known,
         row: &RawRow<'_>,
         imputed: ImputedRow<'_>,
         predicted: [&[f32]; 3],

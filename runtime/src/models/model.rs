@@ -1,45 +1,29 @@
 //! A loaded network, and the steps of its streams.
 
+use core::marker::PhantomData;
+
 use super::cost::check_budget;
+use super::embedded::{Constants, Embedded};
 use super::emitter::Emitter;
-use super::input::{RawRow, Reading};
-use super::input_density::{ImputedRow, InputDensity};
-use super::linear_part::LinearPart;
-use super::monitor::Monitor;
-use super::outputs::impute;
+use super::input::RawRow;
+use super::parts::{Known, Loaded, Network};
 use super::prediction::{Novelty, Output, Prediction};
 use super::row_step::{PooledStep, RowStep};
 use super::state::State;
-use super::tracking::Tracking;
 use crate::arena::Arena;
 use crate::backend;
 use crate::checkpoint::Checkpoint;
 use crate::conformal;
-use crate::format::{Cursor, Error, F32s, Recheck, Vector};
-use crate::moments::Moments;
-use crate::spec::{Extensions, Likelihood, ModelSpec, PoolOver, Target};
+use crate::format::{Error, Recheck};
+use crate::spec::{Likelihood, ModelSpec, PoolOver, Target};
 use crate::step_io::InputPairs;
 
-/// A loaded model: weights in flash, shared by any number of streams.
+/// A model: weights in flash, shared by any number of streams. [`Loaded`] at run time, or a type of
+/// [`embed_model!`](crate::embed_model) that is known while compiling.
 #[derive(Clone, Debug)]
-pub struct Model<'m> {
-    checkpoint: Checkpoint<'m>,
-    pub(super) input_mean: F32s<'m>,
-    pub(super) input_std_dev: F32s<'m>,
-    pub(super) output_mean: F32s<'m>,
-    pub(super) output_std_dev: F32s<'m>,
-    pub(super) noise_var: F32s<'m>,
-    pub(super) calibration: F32s<'m>,
-    pub(super) density: Option<InputDensity<'m>>,
-    tracking: Option<Tracking<'m>>,
-    /// Quantiles of residuals by output and level; empty if intervals are those of normal distributions.
-    quantiles: F32s<'m>,
-    monitor: Option<Monitor<'m>>,
-    /// Plausible range of each input; empty without ranges.
-    pub(super) ranges: F32s<'m>,
-    pub(super) linear: Option<LinearPart<'m>>,
-    /// The payload from the first layer on.
-    pub(super) weights: Cursor<'m>,
+pub struct Model<'m, K = Loaded<'m>> {
+    pub(super) held: K,
+    bytes: PhantomData<&'m [u8]>,
 }
 
 impl<'m> Model<'m> {
@@ -76,49 +60,48 @@ impl<'m> Model<'m> {
 
     /// The model of a checked checkpoint.
     pub(super) fn new(checkpoint: Checkpoint<'m>) -> Self {
-        let mut cursor = checkpoint.cursor();
-        let [input_mean, input_std_dev, output_mean, output_std_dev] =
-            Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [
-            noise_var,
-            calibration,
-            precision,
-            low,
-            high,
-            quantiles,
-            row_limits,
-            channel_limits,
-            ranges,
-            numbers,
-        ] = cursor.last_vectors(checkpoint.spec());
-        let Extensions { density, tracking, quantiles: stored, anomaly, ranges: _, linear } =
-            checkpoint.spec().extensions;
-        Model {
-            input_mean,
-            input_std_dev,
-            output_mean,
-            output_std_dev,
-            noise_var,
-            calibration,
-            density: density.map(|spec| InputDensity { spec, precision, low, high }),
-            tracking: tracking.map(|spec| Tracking::new(spec, stored.then_some(quantiles))),
-            quantiles,
-            monitor: anomaly.map(|spec| Monitor::new(spec, row_limits, channel_limits)),
-            ranges,
-            linear: linear.map(|_| LinearPart(numbers)),
-            weights: cursor,
-            checkpoint,
-        }
-    }
-
-    /// The architecture.
-    pub fn spec(&self) -> &ModelSpec {
-        self.checkpoint.spec()
+        Model { held: Loaded::new(checkpoint), bytes: PhantomData }
     }
 
     /// The checkpoint this model was loaded from.
     pub fn checkpoint(&self) -> &Checkpoint<'m> {
-        &self.checkpoint
+        &self.held.parts.checkpoint
+    }
+
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since it was loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.checkpoint().recheck()
+    }
+}
+
+impl<E: Embedded> Model<'static, E> {
+    /// The model of a type.
+    pub(super) const fn embedded(held: E) -> Self {
+        Model { held, bytes: PhantomData }
+    }
+
+    /// Begins a stream in memory that is known to be large enough.
+    pub(super) fn start_known<'a>(&self, words: &'a mut [f32]) -> State<'a> {
+        let mut state = State::carve(self.held.memory(), words).unwrap_or_default();
+        self.reset(&mut state);
+        state
+    }
+
+    /// The checkpoint of this model.
+    pub fn checkpoint(&self) -> &'static Checkpoint<'static> {
+        Constants::<E>::checkpoint()
+    }
+
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since the program was made.
+    pub fn recheck(&self) -> Recheck<'static> {
+        self.checkpoint().recheck()
+    }
+}
+
+impl<'m, K: Known> Model<'m, K> {
+    /// The architecture.
+    pub fn spec(&self) -> &ModelSpec {
+        self.held.spec()
     }
 
     /// Whether steps run in the kernels in assembler of the target core.
@@ -129,12 +112,7 @@ impl<'m> Model<'m> {
     /// [`include_checkpoint!`](crate::include_checkpoint) aligns it; a plain `include_bytes!` or a partition
     /// of the flash may not.
     pub fn is_accelerated(&self) -> bool {
-        backend::is_accelerated(self.spec(), &self.weights)
-    }
-
-    /// A second look at the bytes of the checkpoint, in case the flash has changed since it was loaded.
-    pub fn recheck(&self) -> Recheck<'m> {
-        self.checkpoint.recheck()
+        backend::is_accelerated(self.spec(), &self.held.parts().weights)
     }
 
     /// Checks that a stream's memory is one that steps can have left: an error names the first word, counted
@@ -161,7 +139,7 @@ impl<'m> Model<'m> {
     /// # Errors
     /// If the slice is too short.
     pub fn start_in<'a>(&self, words: &'a mut [f32]) -> Result<State<'a>, Error> {
-        let mut state = State::carve(self.spec(), words)?;
+        let mut state = State::carve(self.held.memory(), words)?;
         self.reset(&mut state);
         Ok(state)
     }
@@ -174,12 +152,14 @@ impl<'m> Model<'m> {
     pub fn reset(&self, state: &mut State<'_>) {
         state.recurrent.fill(0.0);
         state.scales.fill(1.0);
-        if let Some(monitor) = &self.monitor {
+        if let Some(monitor) = &self.held.parts().monitor {
             monitor.reset(state.evidence);
         }
         state.outputs.forget_surprise();
         state.outputs.implausible.reset();
-        state.ring.reset(self.spec());
+        if self.held.parts().linear.is_some() {
+            state.ring.reset(self.spec());
+        }
         match self.spec().target {
             Target::Next | Target::ResidualNext => self.advance(state, None),
             Target::Columns | Target::ResidualSame => self.prior(state),
@@ -227,21 +207,21 @@ impl<'m> Model<'m> {
     /// Scores a row, reads it and predicts.
     fn read_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
         if self.spec().target.is_next() {
-            state.outputs.score(self.spec().likelihood, row);
+            state.outputs.score(&self.held, row);
             self.follow(state, row);
         }
         self.impute_row(state, row);
-        if let Some(monitor) = &self.monitor {
-            state.outputs.anomaly = monitor.read(self, row, state);
+        if let Some(monitor) = &self.held.parts().monitor {
+            state.outputs.anomaly = monitor.read(&self.held, row, state);
         }
         self.advance(state, Some(row));
     }
 
     /// Standardises a row, imputes its missing channels and measures its distance, with an input density.
     fn impute_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
-        if let Some(density) = &self.density {
+        if let Some(density) = &self.held.parts().density {
             let State { outputs, row: standardised, scratch, .. } = state;
-            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
+            outputs.novelty = Some(density.read(&self.held, row, outputs, standardised, scratch));
         }
     }
 
@@ -260,7 +240,7 @@ impl<'m> Model<'m> {
         self.impute_row(state, &row);
         let State { recurrent, outputs, row: standardised, scratch, .. } = state;
         let widening = self.widening(outputs.novelty);
-        let emitter = Emitter::new(self, outputs.slices());
+        let emitter = Emitter::new(&self.held, outputs.slices());
         let inputs = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
         match over {
             PoolOver::Units => {
@@ -270,7 +250,7 @@ impl<'m> Model<'m> {
             PoolOver::Outputs => {
                 let rows = [means.iter_mut(), vars.iter_mut()];
                 let mut step = PooledStep { inputs, rows };
-                backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+                backend::step::<K>(self.spec(), self.held.parts().weights, recurrent, scratch, &mut step);
             }
         }
         if widening != 1.0 {
@@ -281,7 +261,8 @@ impl<'m> Model<'m> {
 
     /// Factor by which the novelty of a row widens variances; 1 without an input density.
     fn widening(&self, novelty: Option<Novelty>) -> f32 {
-        self.density.as_ref().zip(novelty).map_or(1.0, |(density, novelty)| density.widening(novelty))
+        let density = self.held.parts().density.as_ref();
+        density.zip(novelty).map_or(1.0, |(density, novelty)| density.widening(novelty))
     }
 
     /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.
@@ -310,13 +291,13 @@ impl<'m> Model<'m> {
         truth: &[f32],
     ) {
         let truth = RawRow::unchecked(truth);
-        if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
+        if let Some(tracking) = self.held.tracking().filter(|_| state.tracks) {
             tracking.observe(state.scales, predicted.into_iter(), &truth);
         }
     }
 
     fn follow(&self, state: &mut State<'_>, truth: &RawRow<'_>) {
-        if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
+        if let Some(tracking) = self.held.tracking().filter(|_| state.tracks) {
             tracking.observe(state.scales, state.outputs.iter(), truth);
         }
     }
@@ -330,7 +311,7 @@ impl<'m> Model<'m> {
     /// Half the width of output `index`'s central interval of a level, in standard deviations: from the
     /// checkpoint's conformal quantiles if it has them, else that of a normal distribution.
     pub fn quantile(&self, index: usize, level: f32) -> f32 {
-        let stored = |place| self.quantiles.at(conformal::LEVELS.len() * index + place);
+        let stored = |place| self.held.parts().quantiles.at(conformal::LEVELS.len() * index + place);
         let holds = self.spec().extensions.quantiles && index < usize::from(self.spec().outputs);
         if holds { conformal::interval_quantile(stored, level) } else { conformal::normal_quantile(level) }
     }
@@ -372,53 +353,24 @@ impl<'m> Model<'m> {
         state.restore(self.spec(), words)
     }
 
-    /// Moments of an input channel; without a reading, its training mean and variance.
-    pub(super) fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
-        let marginal = Moments { mean: 0.0, var: 1.0 };
-        let (mean, std_dev) = (self.input_mean.at(channel), self.input_std_dev.at(channel));
-        reading.map_or(marginal, |reading| reading.standardised(mean, std_dev))
-    }
-
-    /// Moments of an input channel of a sample; if it is missing, as in `imputed`, or by what was
-    /// `predicted` for it if there is no input density.
-    ///
-    /// Without a sample it is the training mean without variance: what the first sample is predicted from, as
-    /// in training.
-    pub(super) fn input(
-        &self,
-        row: Option<&RawRow<'_>>,
-        channel: usize,
-        imputed: ImputedRow<'_>,
-        predicted: [&[f32]; 3],
-    ) -> Moments {
-        let Some(row) = row else { return Moments::default() };
-        let reading = row.reading(channel);
-        if reading.is_none() && self.density.is_some() {
-            return imputed.at(channel);
-        }
-        // Outputs are predictions of the inputs only if the model predicts those.
-        let next = self.spec().target.is_next();
-        let prediction = || if next { impute(predicted, channel) } else { None };
-        self.standardised(channel, reading.or_else(prediction))
-    }
-
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, row: standardised, scales, ring, scratch, .. } = state;
+        let parts = self.held.parts();
         let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
-        if let (Some(_), Some(row)) = (&self.linear, row) {
-            ring.read(self, row, imputed, outputs.parts());
+        if let (Some(_), Some(row)) = (&parts.linear, row) {
+            ring.read(&self.held, row, imputed, outputs.parts());
         }
-        let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
+        let mut step = RowStep { row, imputed, emitter: Emitter::new(&self.held, outputs.slices()) };
         step.emitter.scales = scales;
-        step.emitter.linear = self.linear.as_ref().map(|linear| (linear, &*ring));
+        step.emitter.linear = parts.linear.as_ref().map(|linear| (linear, &*ring));
         step.emitter.widening = widening;
-        backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+        backend::step::<K>(self.spec(), self.held.parts().weights, recurrent, scratch, &mut step);
         step.emitter.finish();
-        if let (Some(row), Some(density)) = (row, &self.density) {
-            density.add_lasting(row, imputed, self.output_std_dev, outputs.slices());
+        if let (Some(row), Some(density)) = (row, &parts.density) {
+            density.add_lasting(row, imputed, parts.output_std_dev, outputs.slices());
         }
     }
 
@@ -429,7 +381,7 @@ impl<'m> Model<'m> {
         scratch: &mut [f32],
         inputs: &impl InputPairs,
     ) {
-        backend::layers(self.spec(), self.weights, recurrent, scratch, inputs);
+        backend::layers::<K>(self.spec(), self.held.parts().weights, recurrent, scratch, inputs);
     }
 
     /// Distribution of the outputs before the first sample: that of the training data.
@@ -441,7 +393,8 @@ impl<'m> Model<'m> {
         };
         let outputs = &mut state.outputs;
         let slices = outputs.mean.iter_mut().zip(outputs.aleatoric.iter_mut());
-        let scales = self.output_mean.iter().zip(self.output_std_dev.iter());
+        let parts = self.held.parts();
+        let scales = parts.output_mean.iter().zip(parts.output_std_dev.iter());
         for ((mean, aleatoric), (raw_mean, raw_std_dev)) in slices.zip(scales) {
             (*mean, *aleatoric) = match probability {
                 Some(p) => (p, p * (1.0 - p)),

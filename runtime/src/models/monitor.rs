@@ -1,7 +1,7 @@
 //! Rows against the statistics of sound rows: evidence of faulty channels.
 
 use super::input::RawRow;
-use super::model::Model;
+use super::parts::{Known, Network};
 use super::state::State;
 use crate::anomaly::{
     Anomaly, AnomalyKind, CHANNEL_NUMBERS, ChannelLimits, ChannelState, Evidence, IMPLAUSIBLE_SCORE, Limit,
@@ -22,9 +22,13 @@ pub(super) struct Monitor<'m> {
 }
 
 impl<'m> Monitor<'m> {
-    pub(super) fn new(spec: AnomalySpec, row: F32s<'m>, channels: F32s<'m>) -> Self {
-        let limit = |first: usize| Limit { start: row.at(first), weight: row.at(first + 1) };
-        Monitor { smoothing: 1.0 / f32::from(spec.window), unlikely: limit(0), distant: limit(2), channels }
+    pub(super) const fn new(spec: AnomalySpec, row: F32s<'m>, channels: F32s<'m>) -> Self {
+        Monitor {
+            smoothing: 1.0 / spec.window as f32,
+            unlikely: Limit { start: row.at(0), weight: row.at(1) },
+            distant: Limit { start: row.at(2), weight: row.at(3) },
+            channels,
+        }
     }
 
     fn limits(&self, channel: usize) -> ChannelLimits {
@@ -41,7 +45,12 @@ impl<'m> Monitor<'m> {
     /// Adds the evidence of a row that has been scored and standardised, and returns what is most suspicious.
     /// `None` for a row without observed or implausible channels.
     #[inline(never)] // its stack is free again for the layers
-    pub(super) fn read(&self, model: &Model<'_>, row: &RawRow<'_>, state: &mut State<'_>) -> Option<Anomaly> {
+    pub(super) fn read(
+        &self,
+        model: &impl Known,
+        row: &RawRow<'_>,
+        state: &mut State<'_>,
+    ) -> Option<Anomaly> {
         let State { outputs, row: standardised, evidence: words, .. } = state;
         let distance = outputs.novelty.map(|novelty| novelty.distance);
         let mut worst = worse(
@@ -54,7 +63,7 @@ impl<'m> Monitor<'m> {
             let mut statistics = ChannelState::of_words(*words);
             let evidence = row.reading(channel).map(|reading| Evidence {
                 residual: outputs.residual(channel),
-                neighbour: model.density.as_ref().map(|density| {
+                neighbour: model.parts().density.as_ref().map(|density| {
                     density::neighbour_residual(
                         |index| density.precision.at(index),
                         neighbours.means(),

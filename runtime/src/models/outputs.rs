@@ -5,6 +5,7 @@ use rand_core::Rng;
 use super::classes::class_at;
 use super::implausible::Implausible;
 use super::input::{RawRow, Reading};
+use super::parts::{Known, Network};
 use super::prediction::{Novelty, Output, Prediction, Surprise, outputs};
 use crate::anomaly::Anomaly;
 use crate::arena::{ArenaSplitter, copy};
@@ -16,7 +17,7 @@ use crate::spec::Likelihood;
 pub(super) type OutputSlices<'p> = [&'p mut [f32]; 3];
 
 /// The last prediction of a stream, and the score of the sample just read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Outputs<'a> {
     /// The prediction in raw units.
     pub(super) mean: &'a mut [f32],
@@ -120,7 +121,8 @@ impl<'a> Outputs<'a> {
 
     /// Scores a row against the prediction made before it.
     #[inline(never)] // its stack is free again for what comes after
-    pub(super) fn score(&mut self, likelihood: Likelihood, row: &RawRow<'_>) {
+    pub(super) fn score(&mut self, model: &impl Known, row: &RawRow<'_>) {
+        let likelihood = model.spec().likelihood;
         let predicted = outputs(self.mean, self.epistemic, self.aleatoric);
         let mut total = None;
         for (channel, (z, output)) in self.z.iter_mut().zip(predicted).enumerate() {

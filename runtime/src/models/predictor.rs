@@ -1,7 +1,9 @@
 //! Online prediction with mean and variance.
 
+use super::embedded::Embedded;
 use super::handle::{loading, stream_methods};
 use super::model::Model;
+use super::parts::{Known, Loaded};
 use super::prediction::{Output, Prediction};
 use super::state::State;
 use crate::arena::Arena;
@@ -12,8 +14,8 @@ use crate::format::Error;
 /// See the [crate's front page](crate) for an example. For many streams of one model, hold a [`Model`] and
 /// one [`State`] per stream.
 #[derive(Debug)]
-pub struct Predictor<'m, 'a> {
-    model: Model<'m>,
+pub struct Predictor<'m, 'a, K = Loaded<'m>> {
+    model: Model<'m, K>,
     state: State<'a>,
 }
 
@@ -24,7 +26,21 @@ impl<'m, 'a> Predictor<'m, 'a> {
         let state = model.start_in(words)?;
         Ok(Predictor { model, state })
     }
+}
 
+impl<'a, E: Embedded> Predictor<'static, 'a, E> {
+    /// A stream of a model that is known while compiling; what [`embed_model!`](crate::embed_model) defines
+    /// calls it. There is nothing to check, and an arena that is too small does not compile.
+    #[doc(hidden)]
+    pub fn embedded<const WORDS: usize>(held: E, arena: &'a mut Arena<WORDS>) -> Self {
+        const { assert!(WORDS >= crate::arena_words(E::BYTES), "the arena is too small for the model") };
+        let model = Model::embedded(held);
+        let state = model.start_known(arena.words_mut());
+        Predictor { model, state }
+    }
+}
+
+impl<'m, K: Known> Predictor<'m, '_, K> {
     /// Reads one row in raw units and predicts; see [`Model::step`].
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.model.step(&mut self.state, row)
@@ -99,5 +115,5 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.implausible_count(&self.state)
     }
 
-    stream_methods!(Model, "[`ModelSpec::saved_words`](crate::checkpoint::ModelSpec::saved_words)");
+    stream_methods!(Model<'m, K>, "[`ModelSpec::saved_words`](crate::checkpoint::ModelSpec::saved_words)");
 }

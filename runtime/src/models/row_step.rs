@@ -3,27 +3,28 @@
 use super::emitter::Emitter;
 use super::input::{RawRow, ResidualBase};
 use super::input_density::ImputedRow;
+use super::parts::{Known, Network};
 use crate::limits::UNIT_LIMIT;
 use crate::moments::Moments;
 use crate::step_io::{InputPairs, StepIo};
 
 /// What a model reads and writes for one sample; without a row, for the prediction of the first one.
-pub(super) struct RowStep<'i, 'p> {
+pub(super) struct RowStep<'i, 'p, K> {
     pub(super) row: Option<&'i RawRow<'i>>,
     /// The row with gaps imputed, if the model has an input density.
     pub(super) imputed: ImputedRow<'i>,
     /// Holds the prediction of the sample until it is overwritten.
-    pub(super) emitter: Emitter<'i, 'p>,
+    pub(super) emitter: Emitter<'i, 'p, K>,
 }
 
-impl InputPairs for RowStep<'_, '_> {
+impl<K: Known> InputPairs for RowStep<'_, '_, K> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         // Nearly all rows are complete, plausible, within the limits and without variances; all others take
         // the slow path, which limits them.
         let values = self.row.filter(|row| row.is_plain()).map_or(&[][..], |row| row.values);
-        let model = self.emitter.model;
-        let scales = model.input_mean.pairs().zip(model.input_std_dev.pairs());
+        let parts = self.emitter.model.parts();
+        let scales = parts.input_mean.pairs().zip(parts.input_std_dev.pairs());
         values.as_chunks().0.iter().zip(scales).map(|([x, y], ([m, n], [s, t]))| {
             let pair = [(x - m) / s, (y - n) / t];
             // Magnitudes are in the order of their bits, with infinities and NaN at the end.
@@ -45,20 +46,20 @@ impl InputPairs for RowStep<'_, '_> {
     }
 }
 
-impl StepIo for RowStep<'_, '_> {
+impl<K: Known> StepIo for RowStep<'_, '_, K> {
     fn output(&mut self, row: Moments) {
         self.emitter.add(row, ResidualBase::Raw(self.row, self.imputed));
     }
 }
 
 /// A step whose rows of the output map are taken as they are, without a likelihood.
-pub(super) struct PooledStep<'i, 'p, 'o> {
-    pub(super) inputs: RowStep<'i, 'p>,
+pub(super) struct PooledStep<'i, 'p, 'o, K> {
+    pub(super) inputs: RowStep<'i, 'p, K>,
     /// Where means and variances of the next rows go.
     pub(super) rows: [core::slice::IterMut<'o, f32>; 2],
 }
 
-impl InputPairs for PooledStep<'_, '_, '_> {
+impl<K: Known> InputPairs for PooledStep<'_, '_, '_, K> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         self.inputs.deterministic()
@@ -70,7 +71,7 @@ impl InputPairs for PooledStep<'_, '_, '_> {
     }
 }
 
-impl StepIo for PooledStep<'_, '_, '_> {
+impl<K: Known> StepIo for PooledStep<'_, '_, '_, K> {
     #[inline(always)]
     fn output(&mut self, row: Moments) {
         for (list, value) in self.rows.iter_mut().zip([row.mean, row.var]) {

@@ -9,7 +9,7 @@ use super::linear_part::{RowRing, ring_limits};
 use super::outputs::Outputs;
 use crate::anomaly::{self, STATE_WORDS};
 use crate::arena::ArenaSplitter;
-use crate::backend::{restore_state, save_state, state_fault};
+use crate::backend::{NetworkMemory, restore_state, save_state, state_fault};
 use crate::conformal::ScaleTracker;
 use crate::format::Error;
 use crate::limits::UNIT_LIMIT;
@@ -18,7 +18,7 @@ use crate::spec::ModelSpec;
 /// State of one stream, in the caller's arena.
 ///
 /// Made by [`Model::start`](crate::Model::start).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct State<'a> {
     /// State of the layers, in the format of the model's backend.
     pub(super) recurrent: &'a mut [f32],
@@ -49,19 +49,21 @@ impl<'a> State<'a> {
     }
 
     /// Carves up an arena's words; their contents stay as they are.
-    pub(super) fn carve(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
-        let too_small = Error::Arena { needed: spec.arena_words(), found: words.len() };
+    pub(super) fn carve(memory: NetworkMemory, words: &'a mut [f32]) -> Result<Self, Error> {
+        let too_small = Error::Arena { needed: memory.arena_words(), found: words.len() };
+        let NetworkMemory { outputs, recurrent, row, scales, evidence, implausible, ring, scratch, .. } =
+            memory;
         let mut words = ArenaSplitter::new(words);
         let mut state = || {
             Some(State {
-                recurrent: words.carve(spec.recurrent_words())?,
-                outputs: Outputs::carve(&mut words, spec.outputs, spec.implausible_words())?,
-                row: StandardisedRow::carve(&mut words, spec.row_words())?,
-                scales: words.carve(spec.scale_words())?,
-                evidence: words.carve(spec.evidence_words())?,
-                ring: RowRing::carve(&mut words, spec.ring_words())?,
+                recurrent: words.carve(recurrent)?,
+                outputs: Outputs::carve(&mut words, outputs as u16, implausible)?,
+                row: StandardisedRow::carve(&mut words, row)?,
+                scales: words.carve(scales)?,
+                evidence: words.carve(evidence)?,
+                ring: RowRing::carve(&mut words, ring)?,
                 tracks: true,
-                scratch: words.carve(spec.scratch_words())?,
+                scratch: words.carve(scratch)?,
             })
         };
         state().ok_or(too_small)

@@ -8,7 +8,7 @@ use crate::spec::TrackingSpec;
 
 /// The tracking of a checkpoint.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tracking<'m> {
+pub struct Tracking<'m> {
     tracker: ScaleTracker,
     /// Normal quantile of the wanted rate of misses.
     quantile: f32,

@@ -10,12 +10,12 @@ use super::kernels::{
 use super::weight_vars::WeightVarParams;
 use crate::moments::Moments;
 use crate::noise::NoiseCoefficients;
-use crate::spec::UnitNoise;
+use crate::spec::{Architecture, UnitNoise};
 use crate::step_io::InputPairs;
 
 /// The input of an affine map while it is filled: pairs of means, then one word per variance.
-pub(super) struct Activations<'s> {
-    map: &'s QuantizedView<'s>,
+pub(super) struct Activations<'s, A> {
+    map: &'s QuantizedView<'s, A>,
     means: &'s mut [f32],
     vars: &'s mut [f32],
     /// Columns filled so far: an even number.
@@ -24,11 +24,11 @@ pub(super) struct Activations<'s> {
     seen: u32,
 }
 
-impl<'s> Activations<'s> {
+impl<'s, A: Architecture> Activations<'s, A> {
     /// An empty input for a map; with variances only if the map propagates them.
-    pub(super) fn new(words: &'s mut [f32], map: &'s QuantizedView<'s>) -> Self {
+    pub(super) fn new(words: &'s mut [f32], map: &'s QuantizedView<'s, A>) -> Self {
         let (means, rest) = words.split_at_mut_checked(map.padded.cols / 2).unwrap_or_default();
-        let vars = rest.get_mut(..if map.propagates { map.padded.cols } else { 0 }).unwrap_or_default();
+        let vars = rest.get_mut(..if map.propagates() { map.padded.cols } else { 0 }).unwrap_or_default();
         Activations { map, means, vars, filled: 0, seen: 0 }
     }
 
@@ -76,7 +76,9 @@ impl<'s> Activations<'s> {
         if bounded {
             self.seen |= fill_pairs(&noise, pairs, means, vars);
         }
-        if !bounded || !last.is_empty() {
+        // Without noise variances are in range, and an even number of units leaves none over.
+        let complete = !(A::USES.noise || A::USES.means_only || A::USES.odd_units);
+        if !complete && (!bounded || !last.is_empty()) {
             let done = if bounded { pairs.len() } else { 0 };
             self.seen |= fill_rest(&noise, quant_params.wide_var_limit(), units, done, means, vars);
         }
@@ -94,7 +96,7 @@ impl<'s> Activations<'s> {
         let shift = bits.saturating_sub(quant_params.variance_bits).max(MIN_NARROWING);
         narrow(self.vars, shift);
         let shift = quant_params.variance_exponent.saturating_sub(VAR_BITS + shift);
-        match self.map.weight_vars.params() {
+        match self.map.weight_vars().params() {
             None => QuantizedInput {
                 means: self.means,
                 vars: self.vars.get(..self.vars.len() / 2).unwrap_or_default(),

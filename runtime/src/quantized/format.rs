@@ -1,10 +1,13 @@
 //! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
 
+use core::marker::PhantomData;
+
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
 use super::pairs::{Form, GroupPairs, PAIR_BYTES, PairLists, spans};
 use super::sections::{SectionBytes, read_form, stores_squares};
 use super::weight_vars::{WeightVarGroup, WeightVars};
 use crate::format::{AffineShape, Cursor, aligned};
+use crate::spec::{AnyArchitecture, Architecture};
 
 /// Rows of a block.
 pub(super) const BLOCK_ROWS: usize = 4;
@@ -188,20 +191,17 @@ pub(super) fn bytes(words: [u32; 4]) -> [u8; 16] {
 ///
 /// A step keeps one per map on the stack: it holds no more of the shape than kernels need.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct QuantizedView<'m> {
+pub(super) struct QuantizedView<'m, A = AnyArchitecture> {
     /// Sizes; no groups if bytes are missing.
     pub(super) padded: PaddedShape,
-    /// Whether variances go through the map.
-    pub(super) propagates: bool,
-    /// Whether squares of weights are stored.
-    pub(super) has_squares: bool,
+    propagates: bool,
+    has_squares: bool,
     quant_params: &'m [u8; QUANT_PARAMS],
-    /// Pairs of columns that are left.
-    pub(super) lists: PairLists<'m>,
+    lists: PairLists<'m>,
     weights: &'m [u8],
     squares: &'m [u8],
-    /// Variances of the weights, if they have any.
-    pub(super) weight_vars: WeightVars<'m>,
+    weight_vars: WeightVars<'m>,
+    architecture: PhantomData<A>,
 }
 
 /// Four rows of a map. Words are little-endian; biases and scales have the fractional bits of `fixed.rs`.
@@ -224,14 +224,29 @@ pub(super) type Words = [[u8; 4]; BLOCK_ROWS];
 /// Stands in the place of a list that the map does not have.
 const NO_WORDS: Words = [[0; 4]; BLOCK_ROWS];
 
-impl<'m> QuantizedView<'m> {
+impl<'m, A: Architecture> QuantizedView<'m, A> {
     /// The next affine map of the payload.
-    #[inline(never)] // called in many places
+    #[inline(always)]
     pub(super) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
+        // A shape that is known makes constants of nearly all of it.
+        if A::SPEC.is_some() { Self::read_here(cursor, shape) } else { Self::read_any(cursor, shape) }
+    }
+
+    #[inline(never)] // called in many places
+    fn read_any(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
+        Self::read_here(cursor, shape)
+    }
+
+    #[inline(always)]
+    fn read_here(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
         let padded = PaddedShape::new(shape);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
         let form = read_form(cursor, shape.layout);
-        let bytes = SectionBytes::new(shape, padded, form.unwrap_or(Form::Dense));
+        let form_or_dense = form.unwrap_or(Form::Dense);
+        let bytes = match A::SPEC {
+            Some(_) => SectionBytes::here(shape, padded, form_or_dense),
+            None => SectionBytes::new(shape, padded, form_or_dense),
+        };
         let lists = match form {
             Some(Form::Listed { pairs }) => {
                 let section = cursor.take(aligned(bytes.list));
@@ -254,7 +269,32 @@ impl<'m> QuantizedView<'m> {
             weights,
             squares,
             weight_vars: WeightVars(weight_vars),
+            architecture: PhantomData,
         }
+    }
+
+    /// Whether variances go through the map.
+    #[inline(always)]
+    pub(super) fn propagates(&self) -> bool {
+        A::USES.variances && (self.propagates || !A::USES.means_only)
+    }
+
+    /// Whether squares of weights are stored.
+    #[inline(always)]
+    pub(super) fn has_squares(&self) -> bool {
+        A::USES.variances && (self.has_squares || !(A::USES.unsquared || A::USES.means_only))
+    }
+
+    /// Pairs of columns that are left.
+    #[inline(always)]
+    pub(super) fn lists(&self) -> &PairLists<'m> {
+        if A::USES.lists { &self.lists } else { &PairLists::NONE }
+    }
+
+    /// Variances of the weights, if they have any.
+    #[inline(always)]
+    pub(super) fn weight_vars(&self) -> WeightVars<'m> {
+        if A::USES.weight_vars { self.weight_vars } else { WeightVars(&[]) }
     }
 
     /// The scales that all rows share.
@@ -295,7 +335,7 @@ impl<'m> QuantizedView<'m> {
     /// [`split_group`](Self::split_group), so that a step without variances computes nothing about squares.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
-        if !self.lists.is_empty() {
+        if !self.lists().is_empty() {
             return self.listed_group(index);
         }
         let width = BLOCK_ROWS * self.padded.cols;
@@ -305,7 +345,7 @@ impl<'m> QuantizedView<'m> {
     /// Group `index` of a map whose groups read different columns.
     #[inline(always)]
     pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
-        if !self.lists.is_empty() {
+        if !self.lists().is_empty() {
             return self.listed_group(index);
         }
         let width = self.padded.width(self.padded.columns(index));
@@ -323,21 +363,21 @@ impl<'m> QuantizedView<'m> {
     /// Bytes of blocks before those of group `index` of such a map, bytes of its own, and its lists.
     #[inline(never)]
     fn listed_at(&self, index: usize) -> ([usize; 2], GroupPairs<'m>) {
-        let pairs = self.lists.group(index, spans(self.padded));
+        let pairs = self.lists().group(index, spans(self.padded));
         ([pairs.start, pairs.indices.len()].map(|pairs| pairs.wrapping_mul(PAIR_BYTES)), pairs)
     }
 
     /// Weight variances of group `index` of four rows, as of [`group`](Self::group).
     #[inline(always)]
     pub(super) fn weight_var_group(&self, index: usize) -> WeightVarGroup<'m> {
-        let (at, pairs) = if self.lists.is_empty() {
+        let (at, pairs) = if self.lists().is_empty() {
             let columns = self.padded.columns(index);
             let (before, blocks) = (self.padded.columns_before(index), self.padded.width(columns));
             ([BLOCK_ROWS * before, BLOCK_ROWS * blocks], GroupPairs::ALL)
         } else {
             self.listed_at(index)
         };
-        let (codes, [scales, bias_vars]) = rows(self.weight_vars.stream(), index, at);
+        let (codes, [scales, bias_vars]) = rows(self.weight_vars().stream(), index, at);
         WeightVarGroup { codes, scales, bias_vars, pairs }
     }
 
@@ -352,7 +392,7 @@ impl<'m> QuantizedView<'m> {
     ) -> QuantizedGroup<'m> {
         let [weights, squares] = self.streams();
         let (weights, [biases, mean_scales]) = rows(weights, index, [before, blocks]);
-        let stored = if self.has_squares { [before, blocks] } else { [0; 2] };
+        let stored = if self.has_squares() { [before, blocks] } else { [0; 2] };
         let (squares, [var_scales]) = rows(squares, index, stored);
         QuantizedGroup { weights, biases, mean_scales, squares, var_scales, pairs }
     }

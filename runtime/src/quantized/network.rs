@@ -9,22 +9,27 @@ use super::kernels::QuantizedInput;
 use super::moments::{sigmoid_mean, tanh};
 use crate::format::Cursor;
 use crate::moments::Moments;
-use crate::spec::{CellKind, Likelihood, ModelSpec, UnitNoise};
+use crate::spec::{Architecture, CellKind, Likelihood, ModelSpec, UnitNoise};
 use crate::step_io::InputPairs;
 
 /// Advances every layer by one sample.
 #[inline(never)] // a step is short of stack, not of calls
-pub(crate) fn layers(
+pub(crate) fn layers<A: Architecture>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &mut [f32],
     inputs: &impl InputPairs,
 ) {
+    let spec = A::known_spec(spec);
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (index, layer) in spec.layers.iter().enumerate() {
-        let map = QuantizedView::read(weights, spec.layer_shape(index, layer));
+        let shape = match A::SPEC {
+            Some(_) => spec.layer_shape_here(index, layer),
+            None => spec.layer_shape(index, layer),
+        };
+        let map = QuantizedView::<A>::read(weights, shape);
         let mut activations = Activations::new(scratch, &map);
         if index == 0 {
             activations.fill_input(layer.input_noise, usize::from(spec.inputs).div_ceil(2), inputs);
@@ -45,34 +50,42 @@ pub(crate) fn layers(
 }
 
 #[inline(never)] // the kernels' arguments need a frame of their own
-fn layer_step(
+fn layer_step<A: Architecture>(
     cell: CellKind,
-    map: &QuantizedView<'_>,
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     c: &mut [f32],
 ) {
     match cell {
-        CellKind::Elman(function) | CellKind::Dense(function) => elman_step(function, map, input, h),
-        CellKind::Lstm => lstm_step(map, input, h, c),
-        CellKind::Gru => gru_step(map, input, h),
+        CellKind::Elman(function) | CellKind::Dense(function) if A::USES.elman => {
+            elman_step(function, map, input, h);
+        }
+        CellKind::Lstm if A::USES.lstm => lstm_step(map, input, h, c),
+        CellKind::Gru if A::USES.gru => gru_step(map, input, h),
+        CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm | CellKind::Gru => {}
     }
 }
 
 /// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of
 /// the probability for a Bernoulli output, of the pre-activation for others.
 #[inline(never)]
-pub(crate) fn outputs(
+pub(crate) fn outputs<A: Architecture>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     below: &[f32],
     mut each: impl FnMut(Moments),
 ) {
-    let map = QuantizedView::read(weights, spec.output_shape());
+    let spec = A::known_spec(spec);
+    let shape = match A::SPEC {
+        Some(_) => spec.output_shape_here(),
+        None => spec.output_shape(),
+    };
+    let map = QuantizedView::<A>::read(weights, shape);
     let mut activations = Activations::new(scratch, &map);
     // An output of means only ignores variance and noise.
-    let noise = if map.propagates { spec.output.noise } else { UnitNoise::None };
+    let noise = if map.propagates() { spec.output.noise } else { UnitNoise::None };
     activations.fill_units(noise, below);
     let input = activations.finish();
     let mut left = usize::from(spec.outputs) * spec.likelihood.rows();
@@ -92,8 +105,12 @@ pub(crate) fn outputs(
 }
 
 #[inline(never)]
-fn output_rows(map: &QuantizedView<'_>, index: usize, input: &QuantizedInput<'_>) -> GroupMoments {
-    if map.propagates {
+fn output_rows<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> GroupMoments {
+    if map.propagates() {
         group_moments(map, index, input)
     } else {
         GroupMoments { means: group_means(map, index, input), mantissas: [0; 4] }

@@ -25,6 +25,12 @@ pub(super) struct SectionBytes {
 impl SectionBytes {
     #[inline(never)] // called in many places
     pub(super) fn new(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
+        Self::here(shape, padded, form)
+    }
+
+    /// The same, for a shape that is known while compiling.
+    #[inline(always)]
+    pub(super) fn here(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
         let (list, blocks) = match form {
             Form::Dense => (0, BLOCK_ROWS * padded.columns_before(padded.groups)),
             Form::Listed { pairs } => {
@@ -77,11 +83,11 @@ pub(crate) fn affine_bytes(shape: AffineShape, mut cursor: Cursor<'_>) -> usize 
 /// Blocks of the next affine map.
 #[cfg(feature = "write")]
 pub(crate) fn stored_blocks(cursor: &mut Cursor<'_>, shape: AffineShape) -> StoredBlocks {
-    let map = super::format::QuantizedView::read(cursor, shape);
+    let map = super::format::QuantizedView::<crate::spec::AnyArchitecture>::read(cursor, shape);
     let pairs = shape.inputs.div_ceil(2) + (shape.cols - shape.inputs).div_ceil(2);
     // Both parts of a GRU's candidate read as many columns as one gate.
     let groups = if map.padded.split { map.padded.groups / 4 * 3 } else { map.padded.groups };
-    let listed = (!map.lists.is_empty()).then_some(map.lists.indices.len());
+    let listed = (!map.lists().is_empty()).then_some(map.lists().indices.len());
     StoredBlocks { all: groups * pairs, listed }
 }
 

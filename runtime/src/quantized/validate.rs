@@ -11,7 +11,8 @@ use super::validate_pairs::{check_form, check_lists};
 use super::weight_vars::{BIAS_VAR_LIMIT, SHARED_VAR_SCALE_LIMIT, WEIGHT_VAR_SCALE_LIMIT, WeightVarGroup};
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
-    Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
+    Activation, AnyArchitecture, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise,
+    WeightFormat,
 };
 
 /// Largest magnitude of a code.
@@ -73,10 +74,10 @@ fn check_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static s
 /// their integers, and on biases that leave room for a product. Padding is zero.
 #[inline(never)]
 pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
-    let map = QuantizedView::read(cursor, shape);
+    let map = QuantizedView::<AnyArchitecture>::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
-    let weight_vars = map.weight_vars.params();
+    let weight_vars = map.weight_vars().params();
     if let Some(params) = weight_vars {
         let sound = params.is_sound(&quant_params);
         check(sound, part, "weight_var_params", "scales within the range of the integer kernels")?;
@@ -125,7 +126,7 @@ fn check_group(
     let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
     // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
     let bits = map.quant_params().variance_bits;
-    let fits = match (map.propagates, map.has_squares) {
+    let fits = match (map.propagates(), map.has_squares()) {
         (false, _) => true,
         (true, true) => squares.iter().all(|sum| *sum <= SUM_LIMIT >> bits),
         (true, false) => sums.iter().all(|sum| *sum <= SQUARE_SUM_LIMIT >> bits),
@@ -135,7 +136,7 @@ fn check_group(
     let biases = cells.holds(group.biases, [-largest_bias, largest_bias]);
     check(biases, part, "bias", "below 2^29 in magnitude, 0 in padding")?;
     check(cells.holds(group.mean_scales, [i32::MIN, any]), part, "weight", "of scale 0 in padding")?;
-    let shared = map.weight_vars.params().is_some();
+    let shared = map.weight_vars().params().is_some();
     let largest = if shared { SHARED_VAR_SCALE_LIMIT as i32 - 1 } else { any };
     let allowed = "of scales from 0, below 2^30 next to weight variances, and 0 in padding";
     check(cells.holds(group.var_scales, [0, largest]), part, "square", allowed)
@@ -208,7 +209,7 @@ impl Cells {
     /// Whether the words of the rows are in a range, and those of the padding 0.
     #[inline(never)]
     fn holds(&self, words: &Words, [least, largest]: [i32; 2]) -> bool {
-        let mut words = integers(words).into_iter().enumerate();
+        let mut words = integers::<AnyArchitecture>(words).into_iter().enumerate();
         words.all(|(row, word)| if row < self.rows { least <= word && word <= largest } else { word == 0 })
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn check_form(
     check(map.padded.groups > 0, part, "form", "0 for dense, or 1 and the number of pairs")?;
     let listed = Form::Listed { pairs: left as u32 };
     let [bytes, dense] = [listed, Form::Dense].map(|form| SectionBytes::new(shape, map.padded, form));
-    let is_dense = map.lists.is_empty();
+    let is_dense = map.lists().is_empty();
     check(
         (bytes.total() < dense.total()) != is_dense,
         part,
@@ -30,7 +30,7 @@ pub(super) fn check_form(
         return Ok(());
     }
     check(
-        map.lists.form() == listed,
+        map.lists().form() == listed,
         part,
         "pairs",
         "as many as the head counts, each with a code other than 0",

@@ -9,10 +9,12 @@
 //! trainer and tests match on them without a wildcard, so that a new variant does not compile until each of
 //! them handles it. A variant is therefore added with a new minor version only.
 
+mod architecture;
 mod extensions;
 mod latent;
 mod reducer;
 
+pub(crate) use architecture::{AnyArchitecture, Architecture, Uses};
 pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, LinearSpec, TrackingSpec};
 pub use latent::{AutoregressivePrior, Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 pub use reducer::{
@@ -242,11 +244,6 @@ pub enum OutputMode {
 }
 
 impl ModelSpec {
-    /// Channels of the input density, if there is one.
-    pub(crate) fn density_channels(&self) -> Option<usize> {
-        self.extensions.density.map(|_| self.inputs.into())
-    }
-
     /// Values in the last rows that a linear part reads; 0 without one.
     pub(crate) fn linear_values(&self) -> usize {
         self.extensions.linear.map_or(0, |linear| usize::from(linear.rows) * usize::from(self.inputs))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{DensitySpec, Imputation, Layout, Likelihood, TrackingSpec, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Imputation, Layout, Likelihood, TrackingSpec, WeightFormat, seal};
 use quaver::export::GramMatrices;
 use serde::Serialize;
 
@@ -433,7 +433,7 @@ impl<'a> Settled<'a> {
         let model = Model::load(&bytes)?;
         let implausible =
             additions.ranges.is_some().then(|| ImplausibleValues::in_sequences(&model, &data.valid));
-        let text = rust_constants(&name, &model);
+        let text = rust_constants(&name, &model, seal(&bytes)?);
         files::replace(output, &bytes)?;
         files::replace(&constants, text.as_bytes())?;
         let Additions { quantiles, anomaly: false_alarms, .. } = additions;

@@ -4,10 +4,12 @@ use std::fmt::Write;
 
 use quaver::{LatentModel, Model, ReducerModel};
 
-/// A Rust module that embeds the checkpoint `file` of a predictor and declares its sizes.
-pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
+/// A Rust module that embeds the checkpoint `file` of a predictor, as bytes and as a type, and declares its sizes.
+/// `seal` is that of the checkpoint (`quaver::checkpoint::seal`).
+pub fn rust_constants(file: &str, model: &Model<'_>, seal: u64) -> String {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     let mut text = RustModule::new(file, checkpoint.crc());
+    text.embedded(file, seal);
     text.words("ARENA_WORDS", "Words of RAM for one stream", spec.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
     text.names("INPUTS", "Channels of an input row.", checkpoint.input_names().collect());
@@ -55,6 +57,20 @@ impl RustModule {
              pub static MODEL: &[u8] = quaver::include_checkpoint!({file:?});\n"
         );
         RustModule { text, crc }
+    }
+
+    /// The model as a type.
+    fn embedded(&mut self, file: &str, seal: u64) {
+        let text = format!(
+            "
+quaver::embed_model! {{
+    /// The model as a type, known while compiling: nothing is loaded, and what it does not use takes no flash.
+    /// `let mut arena = model::Embedded::arena();`, `let mut predictor = model::Embedded::start(&mut arena);`.
+    pub struct Embedded({file:?}, seal = {seal:#018x});
+}}
+"
+        );
+        self.text.push_str(&text);
     }
 
     fn item(&mut self, comment: &str, item: &str) {

@@ -36,6 +36,7 @@ pub(super) fn firmware() -> Result<String> {
         for image in ["quaver-qemu", "bits", "class_bits", "bench", "text", signed::IMAGE]
             .into_iter()
             .chain(qemu::IMAGES)
+            .chain([qemu::KNOWN_IMAGE])
         {
             image::build(image, target)?;
         }
@@ -44,7 +45,8 @@ pub(super) fn firmware() -> Result<String> {
 }
 
 /// Images that link only as long as nothing in them can panic.
-const PANIC_FREE: [&str; 5] = ["step_only", "latent_only", "adapt_only", "reducer_only", "signed_only"];
+const PANIC_FREE: [&str; 6] =
+    ["step_only", "static_only", "latent_only", "adapt_only", "reducer_only", "signed_only"];
 /// The one that does so for boards alone: on a host its libraries have vector code with checks of bounds.
 const BOARDS_ALONE: &str = "signed_only";
 /// A target of hosts for which they can be linked too, where it is that of this machine.

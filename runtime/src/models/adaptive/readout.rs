@@ -89,7 +89,7 @@ impl<'a> Readout<'a> {
         let rows = self.weights.chunks_exact(count.max(1)).zip(self.noise.as_chunks().0);
         let [means, epistemic, aleatoric] = state.outputs.slices();
         let outputs = means.iter_mut().zip(epistemic.iter_mut().zip(aleatoric));
-        let scales = model.output_std_dev.iter();
+        let scales = model.held.parts.output_std_dev.iter();
         for (((mean, (epistemic, aleatoric)), std_dev), (weights, noise)) in outputs.zip(scales).zip(rows) {
             let correction = weights.iter().zip(&*self.features).fold(0.0, |sum, (w, x)| sum + w * x);
             let corrected = *mean + std_dev * correction;
@@ -115,7 +115,7 @@ impl<'a> Readout<'a> {
         }
         self.fresh = false;
         let rows = self.weights.chunks_exact_mut(self.features.len().max(1));
-        let rows = rows.zip(self.noise.as_chunks_mut().0).zip(model.output_std_dev.iter());
+        let rows = rows.zip(self.noise.as_chunks_mut().0).zip(model.held.parts.output_std_dev.iter());
         let predicted = state.outputs.prediction();
         for ((label, output), ((weights, noise), std_dev)) in truth.iter().zip(predicted.iter()).zip(rows) {
             if !label.is_finite() {

@@ -3,9 +3,9 @@
 use crate::arena::{ArenaSplitter, copy};
 use crate::backend;
 use crate::limits::UNIT_LIMIT;
-use crate::models::Model;
 use crate::models::input::{RawRow, ResidualBase};
 use crate::models::outputs::{OutputSlices, Outputs};
+use crate::models::parts::{Loaded, Network};
 use crate::moments::{Moments, at_most, limited_mean};
 use crate::spec::Prior;
 
@@ -132,7 +132,7 @@ impl<'a> DecoderInput<'a> {
     /// Writes the row that the generative network reads next, in standardised units; gaps are imputed by its
     /// prediction.
     #[inline(never)]
-    pub(super) fn write_row(&mut self, generative: &Model<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
+    pub(super) fn write_row(&mut self, generative: &Loaded<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
         let (means, vars) = self.others();
         for (channel, (mean, var)) in means.iter_mut().zip(vars).enumerate() {
             let reading = row.reading(channel).or_else(|| predicted.impute(channel));
@@ -143,7 +143,7 @@ impl<'a> DecoderInput<'a> {
 
     /// Writes the units of the recognition network's last layer.
     #[inline(never)]
-    pub(super) fn write_units(&mut self, recognition: &Model<'_>, recurrent: &[f32]) {
+    pub(super) fn write_units(&mut self, recognition: &Loaded<'_>, recurrent: &[f32]) {
         let (means, vars) = self.others();
         backend::read_units(recognition.spec(), recurrent, means, vars);
     }

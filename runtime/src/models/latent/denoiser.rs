@@ -73,10 +73,10 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         // What is scored and imputed is a noisy row.
         let [_, _, aleatoric] = state.outputs.slices();
         model.row_noise().add_to(aleatoric);
-        state.outputs.score(model.likelihood(), &row);
+        state.outputs.score(&model.generative().held, &row);
         model.recognise(state, row);
         model.decode(state, LatentPriors::default());
-        state.decoder_input.write_units(model.recognition(), state.recognition);
+        state.decoder_input.write_units(&model.recognition().held, state.recognition);
         state.predicted = false;
         state.outputs.implausible = implausible;
         state.outputs.prediction()
@@ -103,5 +103,5 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         self.state.outputs.implausible.count()
     }
 
-    stream_methods!(LatentModel, "[`LatentModel::saved_words`]");
+    stream_methods!(LatentModel<'m>, "[`LatentModel::saved_words`]");
 }

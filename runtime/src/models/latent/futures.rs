@@ -84,11 +84,11 @@ impl<'s> Futures<'s> {
             state.draw_latents(rng);
             let LatentState { decoder_input, outputs, scratch, .. } = &mut *state;
             let inputs = if first {
-                Inputs::decoder(network, decoder_input, Latents::Moments)
+                Inputs::decoder(&network.held, decoder_input, Latents::Moments)
             } else {
-                Inputs::row_and_latents(network, row, decoder_input, Latents::Moments)
+                Inputs::row_and_latents(&network.held, row, decoder_input, Latents::Moments)
             };
-            network_step(network, recurrent, scratch, inputs, outputs.slices());
+            network_step(&network.held, recurrent, scratch, inputs, outputs.slices());
             if feed == FeedMode::Draw {
                 outputs.draw(model.likelihood(), rng);
             }

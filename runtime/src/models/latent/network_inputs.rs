@@ -4,11 +4,11 @@
 
 use super::decoder_input::DecoderInput;
 use super::prior::LatentPriors;
-use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::{RawRow, ResidualBase};
 use crate::models::input_density::ImputedRow;
 use crate::models::outputs::Outputs;
+use crate::models::parts::{Loaded, Network};
 use crate::moments::{Moments, limited_mean};
 use crate::random::fixed_normal;
 use crate::step_io::{InputPairs, StepIo};
@@ -38,19 +38,19 @@ enum Source<'i> {
 
 /// The inputs of a network.
 pub(super) struct Inputs<'i> {
-    network: &'i Model<'i>,
+    network: &'i Loaded<'i>,
     source: Source<'i>,
 }
 
 impl<'i> Inputs<'i> {
     /// A row; gaps are imputed by its prediction.
-    pub(super) fn row(network: &'i Model<'i>, row: RawRow<'i>, predicted: Option<&'i Outputs<'i>>) -> Self {
+    pub(super) fn row(network: &'i Loaded<'i>, row: RawRow<'i>, predicted: Option<&'i Outputs<'i>>) -> Self {
         Inputs { network, source: Source::Row(row, predicted) }
     }
 
     /// A row without gaps, then latents.
     pub(super) fn row_and_latents(
-        network: &'i Model<'i>,
+        network: &'i Loaded<'i>,
         row: &'i [f32],
         input: &'i DecoderInput<'i>,
         latents: Latents,
@@ -59,13 +59,13 @@ impl<'i> Inputs<'i> {
     }
 
     /// The inputs that the stream holds.
-    pub(super) fn decoder(network: &'i Model<'i>, input: &'i DecoderInput<'i>, latents: Latents) -> Self {
+    pub(super) fn decoder(network: &'i Loaded<'i>, input: &'i DecoderInput<'i>, latents: Latents) -> Self {
         Inputs { network, source: Source::DecoderInput(input, latents) }
     }
 
     /// The inputs that the stream holds, with the latents of the next row from the fitted prior.
     pub(super) fn predicted(
-        network: &'i Model<'i>,
+        network: &'i Loaded<'i>,
         input: &'i DecoderInput<'i>,
         latents: Latents,
         prior: LatentPriors<'i>,
@@ -122,7 +122,7 @@ impl InputPairs for Inputs<'_> {
 /// One step of a network: its inputs and its outputs.
 pub(super) struct NetworkStep<'i, 'p> {
     pub(super) inputs: Inputs<'i>,
-    pub(super) emitter: Emitter<'i, 'p>,
+    pub(super) emitter: Emitter<'i, 'p, Loaded<'i>>,
 }
 
 impl InputPairs for NetworkStep<'_, '_> {

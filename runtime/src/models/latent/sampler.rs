@@ -87,10 +87,10 @@ impl<'m, 'a> Sampler<'m, 'a> {
         let found = model.recognition().check_row(mean, &mut implausible);
         let row = RawRow::new(mean, var, found);
         model.predict_next(state);
-        state.outputs.score(model.likelihood(), &row);
+        state.outputs.score(&model.generative().held, &row);
         model.recognise(state, row);
         model.advance_generative(state);
-        state.decoder_input.write_row(model.generative(), row, &state.outputs);
+        state.decoder_input.write_row(&model.generative().held, row, &state.outputs);
         state.predicted = false;
         state.outputs.implausible = implausible;
         self.prediction()
@@ -112,15 +112,15 @@ impl<'m, 'a> Sampler<'m, 'a> {
         let Sampler { model, state } = self;
         state.draw_latents(rng);
         let LatentState { recognition, generative, decoder_input, outputs, scratch, .. } = state;
-        let inputs = Inputs::decoder(model.generative(), decoder_input, Latents::Moments);
-        network_step(model.generative(), generative, scratch, inputs, outputs.slices());
+        let inputs = Inputs::decoder(&model.generative().held, decoder_input, Latents::Moments);
+        network_step(&model.generative().held, generative, scratch, inputs, outputs.slices());
         if feed == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow::unchecked(outputs.mean);
-        let inputs = Inputs::row(model.recognition(), row, None);
+        let inputs = Inputs::row(&model.recognition().held, row, None);
         model.recognition().advance_layers(recognition, scratch, &inputs);
-        decoder_input.write_row(model.generative(), row, outputs);
+        decoder_input.write_row(&model.generative().held, row, outputs);
         state.outputs.forget_surprise();
         state.predicted = false;
         state.outputs.mean
@@ -158,7 +158,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         (&self.model, &mut self.state)
     }
 
-    stream_methods!(LatentModel, "[`LatentModel::saved_words`]");
+    stream_methods!(LatentModel<'m>, "[`LatentModel::saved_words`]");
 }
 
 impl LatentState<'_> {

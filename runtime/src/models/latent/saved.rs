@@ -78,7 +78,7 @@ impl LatentModel<'_> {
                     rest.split_at_checked(2 * usize::from(self.spec().latents)).unwrap_or_default();
                 let (mean, var) = state.decoder_input.latents();
                 mean.iter_mut().chain(var).zip(latents).for_each(|(word, value)| *word = *value);
-                state.decoder_input.write_units(self.recognition(), state.recognition);
+                state.decoder_input.write_units(&self.recognition().held, state.recognition);
                 state.outputs.restore(estimate);
             }
         }

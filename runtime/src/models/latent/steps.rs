@@ -8,10 +8,10 @@ use super::prior::LatentPriors;
 use super::state::LatentState;
 use crate::arena::copy;
 use crate::backend;
-use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::RawRow;
 use crate::models::outputs::OutputSlices;
+use crate::models::parts::{Loaded, Network};
 use crate::spec::{Family, Forecast, Layout, Likelihood};
 
 impl LatentModel<'_> {
@@ -56,8 +56,8 @@ impl LatentModel<'_> {
     #[inline(never)]
     pub(super) fn recognise(&self, state: &mut LatentState<'_>, row: RawRow<'_>) {
         let LatentState { recognition, decoder_input, outputs, scratch, .. } = state;
-        let inputs = Inputs::row(self.recognition(), row, Some(outputs));
-        network_step(self.recognition(), recognition, scratch, inputs, decoder_input.posterior());
+        let inputs = Inputs::row(&self.recognition().held, row, Some(outputs));
+        network_step(&self.recognition().held, recognition, scratch, inputs, decoder_input.posterior());
         decoder_input.finish_posterior();
     }
 
@@ -89,11 +89,11 @@ impl LatentModel<'_> {
         let LatentState { generative, lookahead, decoder_input, outputs, scratch, .. } = state;
         copy(lookahead, generative);
         let inputs = if prior.is_empty() {
-            Inputs::decoder(self.generative(), decoder_input, latents)
+            Inputs::decoder(&self.generative().held, decoder_input, latents)
         } else {
-            Inputs::predicted(self.generative(), decoder_input, latents, prior)
+            Inputs::predicted(&self.generative().held, decoder_input, latents, prior)
         };
-        network_step(self.generative(), lookahead, scratch, inputs, outputs.slices());
+        network_step(&self.generative().held, lookahead, scratch, inputs, outputs.slices());
     }
 
     /// Advances the layers of the generative network with the posterior of z_t.
@@ -104,7 +104,7 @@ impl LatentModel<'_> {
             Forecast::PosteriorMean | Forecast::Draws { .. } => Latents::Mean,
         };
         let LatentState { generative, decoder_input, scratch, .. } = state;
-        let inputs = Inputs::decoder(self.generative(), decoder_input, latents);
+        let inputs = Inputs::decoder(&self.generative().held, decoder_input, latents);
         self.generative().advance_layers(generative, scratch, &inputs);
     }
 }
@@ -112,13 +112,13 @@ impl LatentModel<'_> {
 /// One step of a network: layers, then outputs.
 #[inline(never)]
 pub(super) fn network_step(
-    network: &Model<'_>,
+    network: &Loaded<'_>,
     recurrent: &mut [f32],
     scratch: &mut [f32],
     inputs: Inputs<'_>,
     slices: OutputSlices<'_>,
 ) {
     let mut step = NetworkStep { inputs, emitter: Emitter::new(network, slices) };
-    backend::step(network.spec(), network.weights, recurrent, scratch, &mut step);
+    backend::step::<Loaded<'_>>(network.spec(), network.parts.weights, recurrent, scratch, &mut step);
     step.emitter.finish();
 }

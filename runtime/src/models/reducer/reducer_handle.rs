@@ -151,5 +151,5 @@ impl<'m, 'a> Reducer<'m, 'a> {
         self.taught.iter_mut().for_each(Taught::clear);
     }
 
-    state_methods!(ReducerModel, "[`ReducerModel::saved_words`]");
+    state_methods!(ReducerModel<'m>, "[`ReducerModel::saved_words`]");
 }

@@ -26,7 +26,7 @@ impl<'a> ReducerState<'a> {
         let too_small = Error::Arena { needed: model.arena_words(), found: words.len() };
         let network_words = model.network().spec().arena_words();
         let (network, rest) = words.split_at_mut_checked(network_words).ok_or(too_small)?;
-        let network = State::carve(model.network().spec(), network)?;
+        let network = State::carve(model.network().spec().memory(), network)?;
         let mut words = ArenaSplitter::new(rest);
         let dims = model.dimensions();
         let [scratch, classes] = classifier_words(model.spec(), dims);

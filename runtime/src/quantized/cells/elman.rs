@@ -6,30 +6,36 @@ use super::super::kernels::{self, QuantizedInput};
 use super::super::moments::deterministic_tanh;
 use super::group::{group_means, group_moments};
 use super::unit_var;
-use crate::spec::Activation;
+use crate::spec::{Activation, Architecture};
 
 /// Replaces the units `h` of an Elman layer by their next state.
-pub(in crate::quantized) fn elman_step(
+pub(in crate::quantized) fn elman_step<A: Architecture>(
     function: Activation,
-    map: &QuantizedView<'_>,
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
 ) {
+    let propagates = map.propagates();
     let done =
-        if map.propagates { kernels::tanh_units(map, input, h) } else { kernels::tanh_means(map, input, h) };
-    if done < h.len() {
+        if propagates { kernels::tanh_units(map, input, h) } else { kernels::tanh_means(map, input, h) };
+    if done < h.len() && !(kernels::run_all_units::<A>() && propagates) {
         portable_tanh_units(map, input, h, done);
     }
-    if function == Activation::Sigmoid {
+    if A::USES.other_activations && function == Activation::Sigmoid {
         sigmoids(h);
     }
 }
 
 /// The units from `done` on, a multiple of four.
 #[inline(never)] // kept out of its caller's frame
-fn portable_tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32], done: usize) {
+fn portable_tanh_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    done: usize,
+) {
     for (index, units) in h.chunks_mut(4).enumerate().skip(done / 4) {
-        let tanh = if map.propagates {
+        let tanh = if map.propagates() {
             group_moments(map, index, input).tanh(input.shift)
         } else {
             group_means(map, index, input).map(|mean| FixedMoments { mean: deterministic_tanh(mean), var: 0 })

@@ -6,6 +6,7 @@ use super::super::format::{QuantizedGroup, QuantizedView};
 use super::super::kernels::{QuantizedInput, dot, dot_listed, dot_squared, integers};
 use super::super::moments::tanh;
 use super::super::pairs::{GroupPairs, PAIR_BYTES, SPAN_PAIRS};
+use crate::spec::Architecture;
 
 /// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
 /// shift is the input's.
@@ -49,13 +50,13 @@ impl GroupMoments {
 
 /// Pre-activations of group `index` of four rows.
 #[inline(never)] // a call costs less than spilling its callers' registers
-pub(in crate::quantized) fn group_moments(
-    map: &QuantizedView<'_>,
+pub(in crate::quantized) fn group_moments<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    let mut moments = moments_of(map.group(index), input);
-    if input.terms.present {
+    let mut moments = moments_of::<A>(map.group(index), input);
+    if A::USES.weight_vars && input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
     moments
@@ -63,13 +64,13 @@ pub(in crate::quantized) fn group_moments(
 
 /// The same of a map whose groups read different columns.
 #[inline(never)]
-pub(super) fn split_group_moments(
-    map: &QuantizedView<'_>,
+pub(super) fn split_group_moments<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    let mut moments = moments_of(map.split_group(index), input);
-    if input.terms.present {
+    let mut moments = moments_of::<A>(map.split_group(index), input);
+    if A::USES.weight_vars && input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
     moments
@@ -78,16 +79,16 @@ pub(super) fn split_group_moments(
 /// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to
 /// the common exponent. The sum of the three stays below 2³⁰, as their scales are bounded (`weight_vars`).
 #[inline(never)] // models without weight variances do not need its registers
-fn add_weight_vars(
+fn add_weight_vars<A: Architecture>(
     moments: &mut GroupMoments,
-    map: &QuantizedView<'_>,
+    map: &QuantizedView<'_, A>,
     index: usize,
     input: &QuantizedInput<'_>,
 ) {
     let (group, terms) = (map.weight_var_group(index), &input.terms);
-    let sums = sums(group.pairs, group.codes, input.squares(map.padded.cols));
-    let rows = sums.into_iter().zip(integers(group.scales));
-    let rows = rows.zip(integers(group.bias_vars));
+    let sums = sums::<A>(group.pairs, group.codes, input.squares(map.padded.cols));
+    let rows = sums.into_iter().zip(integers::<A>(group.scales));
+    let rows = rows.zip(integers::<A>(group.bias_vars));
     for (mantissa, ((sum, scale), bias_var)) in moments.mantissas.iter_mut().zip(rows) {
         let of_squares = (*mantissa as u32).wrapping_shr(terms.vars.into());
         let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares.into());
@@ -97,46 +98,46 @@ fn add_weight_vars(
 }
 
 #[inline(always)]
-fn moments_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> GroupMoments {
-    let means = scaled_means(&group, sums(group.pairs, group.weights, input.means));
-    let [t, u, v, w] = if group.squares.is_empty() && group.pairs.is_all() {
+fn moments_of<A: Architecture>(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> GroupMoments {
+    let means = scaled_means::<A>(&group, sums::<A>(group.pairs, group.weights, input.means));
+    let [t, u, v, w] = if A::USES.unsquared && group.squares.is_empty() && group.pairs.is_all() {
         dot_squared(group.weights, input.vars)
     } else {
-        sums(group.pairs, group.squares, input.vars)
+        sums::<A>(group.pairs, group.squares, input.vars)
     };
-    let [a, b, c, d] = integers(group.var_scales);
+    let [a, b, c, d] = integers::<A>(group.var_scales);
     GroupMoments { means, mantissas: [mul_high(t, a), mul_high(u, b), mul_high(v, c), mul_high(w, d)] }
 }
 
 /// Means of the pre-activations of group `index` of four rows.
 #[inline(never)]
-pub(in crate::quantized) fn group_means(
-    map: &QuantizedView<'_>,
+pub(in crate::quantized) fn group_means<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> [i32; 4] {
-    means_of(map.group(index), input)
+    means_of::<A>(map.group(index), input)
 }
 
 /// The same of a map whose groups read different columns.
 #[inline(never)]
-pub(super) fn split_group_means(
-    map: &QuantizedView<'_>,
+pub(super) fn split_group_means<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> [i32; 4] {
-    means_of(map.split_group(index), input)
+    means_of::<A>(map.split_group(index), input)
 }
 
 #[inline(always)]
-fn means_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> [i32; 4] {
-    scaled_means(&group, sums(group.pairs, group.weights, input.means))
+fn means_of<A: Architecture>(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> [i32; 4] {
+    scaled_means::<A>(&group, sums::<A>(group.pairs, group.weights, input.means))
 }
 
 /// 256 × Σ w x for four rows over the pairs of columns that their blocks hold.
 #[inline(always)]
-fn sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
-    if pairs.is_all() { dot(blocks, input) } else { listed_sums(pairs, blocks, input) }
+fn sums<A: Architecture>(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
+    if !A::USES.lists || pairs.is_all() { dot::<A>(blocks, input) } else { listed_sums(pairs, blocks, input) }
 }
 
 /// [`sums`] of listed pairs, list after list.
@@ -153,9 +154,9 @@ fn listed_sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] 
 }
 
 #[inline(always)]
-fn scaled_means(group: &QuantizedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
+fn scaled_means<A: Architecture>(group: &QuantizedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
     let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) =
-        (sums, integers(group.biases), integers(group.mean_scales));
+        (sums, integers::<A>(group.biases), integers::<A>(group.mean_scales));
     let row = |sum: i32, bias: i32, scale: i32| bias.wrapping_add(mul_high(sum, scale));
     [row(p, a, k), row(q, b, l), row(r, c, m), row(s, d, n)]
 }

@@ -15,6 +15,7 @@ use super::super::moments::{deterministic_tanh, sigmoid_mean};
 use super::group::{GroupMoments, PreActivation, split_group_means, split_group_moments};
 use super::lstm::{CELL_LIMIT, CELL_SHIFT, gated_var};
 use super::unit_var;
+use crate::spec::Architecture;
 
 /// Largest magnitude of the candidate's part from the state: 16, as that of a cell.
 const PRE_LIMIT: i32 = CELL_LIMIT >> CELL_SHIFT;
@@ -23,19 +24,28 @@ const LARGEST_FACTOR: i32 = 0x7FFF;
 
 /// Overwrites the units `h` of a GRU layer with their next state.
 #[inline(never)] // its kernel's arguments are many, and would be in the frame of every cell's step
-pub(in crate::quantized) fn gru_step(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) {
-    if !map.propagates {
+pub(in crate::quantized) fn gru_step<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+) {
+    if !map.propagates() {
         return deterministic_units(map, input, h);
     }
     let done = kernels::gru_units(map, input, h);
-    if done < h.len() {
+    if done < h.len() && !kernels::run_all_units::<A>() {
         other_units(map, input, h, done);
     }
 }
 
 /// The units from `done` on, a multiple of four.
 #[inline(never)] // whatever a kernel has not done waits outside of its caller's frame
-fn other_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32], done: usize) {
+fn other_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    done: usize,
+) {
     for (four, units) in h.chunks_mut(4).enumerate().skip(done / 4) {
         let parts = part_groups(map, four, input, split_group_moments);
         for (index, unit) in units.iter_mut().enumerate() {
@@ -47,11 +57,11 @@ fn other_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32
 
 /// Pre-activations of the parts of four units, as `group` computes them.
 #[inline(always)]
-fn part_groups<T>(
-    map: &QuantizedView<'_>,
+fn part_groups<T, A: Architecture>(
+    map: &QuantizedView<'_, A>,
     four: usize,
     input: &QuantizedInput<'_>,
-    group: fn(&QuantizedView<'_>, usize, &QuantizedInput<'_>) -> T,
+    group: fn(&QuantizedView<'_, A>, usize, &QuantizedInput<'_>) -> T,
 ) -> [T; 4] {
     let state = input.columns_from(map.padded.inputs);
     let part = |index: usize, part: GruPart| {
@@ -118,7 +128,11 @@ fn interpolate(update: FixedMoments, n: FixedMoments, h: QuantizedUnit) -> Quant
 
 /// Units of a layer that carries no variances.
 #[inline(never)]
-fn deterministic_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) {
+fn deterministic_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+) {
     for (four, units) in h.chunks_mut(4).enumerate() {
         let [reset, update, from_input, from_state] = part_groups(map, four, input, split_group_means);
         let rows = reset.into_iter().zip(update).zip(from_input.into_iter().zip(from_state));

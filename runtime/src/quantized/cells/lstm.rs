@@ -7,6 +7,7 @@ use super::super::kernels::{self, QuantizedInput};
 use super::super::moments::{deterministic_tanh, sigmoid_mean, tanh};
 use super::group::{group_means, group_moments};
 use super::unit_var;
+use crate::spec::Architecture;
 
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
 pub(in crate::quantized) const CELL_LIMIT: i32 = (1 << 24) - 1;
@@ -14,26 +15,26 @@ pub(in crate::quantized) const CELL_LIMIT: i32 = (1 << 24) - 1;
 pub(super) const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
 
 /// Replaces the units `h` and cells `c` of an LSTM layer by their next state.
-pub(in crate::quantized) fn lstm_step(
-    map: &QuantizedView<'_>,
+pub(in crate::quantized) fn lstm_step<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     c: &mut [f32],
 ) {
     let cells = c.as_chunks_mut::<2>().0;
-    if !map.propagates {
+    if !map.propagates() {
         if kernels::lstm_means(map, input, h, cells).is_none() {
             deterministic_lstm_units(map, input, h, cells);
         }
-    } else if kernels::lstm_units(map, input, h, cells).is_none() {
+    } else if kernels::lstm_units(map, input, h, cells).is_none() && !kernels::run_all_units::<A>() {
         portable_lstm_units(map, input, h, cells);
     }
 }
 
 /// Units with variances, on cores without a kernel for whole layers.
 #[inline(never)]
-fn portable_lstm_units(
-    map: &QuantizedView<'_>,
+fn portable_lstm_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],
@@ -46,8 +47,8 @@ fn portable_lstm_units(
 
 /// Units without variances.
 #[inline(never)]
-fn deterministic_lstm_units(
-    map: &QuantizedView<'_>,
+fn deterministic_lstm_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],

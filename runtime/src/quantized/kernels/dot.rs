@@ -5,11 +5,16 @@
 use super::core_kernels::{dot_blocks, dot_pairs};
 use super::portable::{self, Sums};
 use super::words::words;
+use crate::spec::Architecture;
 
 /// [`portable::dot`].
 #[inline(always)]
-pub(in crate::quantized) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
-    let Some(words) = words(blocks) else { return portable::dot(blocks, pairs) };
+pub(in crate::quantized) fn dot<A: Architecture>(blocks: &[u8], pairs: &[f32]) -> Sums {
+    let words = match words(blocks) {
+        Some(words) => words,
+        None if A::USES.unaligned => return portable::dot::<A>(blocks, pairs),
+        None => &[],
+    };
     let count = (words.len() / 8).min(pairs.len() / 4);
     let mut sums = [0; 4];
     if count > 0 {

@@ -9,9 +9,11 @@ use super::super::format::{Columns, GruPart, QuantizedView};
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 use super::core_kernels::gru_layer;
 use super::input::QuantizedInput;
+use super::layer_args::layer_kernel;
 use super::list_args::ListArgs;
 use super::weight_var_args::WeightVarArgs;
 use super::words::words;
+use crate::spec::Architecture;
 
 /// Activations that the rows of one part read.
 #[repr(C)]
@@ -101,6 +103,8 @@ macro_rules! gru_asm {
             list_end = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list_end)),
             ends = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, ends)),
             weight_vars = const argument_offset(offset_of!(GruArgs<'_>, weight_vars)),
+            lists = const LISTS as usize,
+            weight_variances = const WEIGHT_VARS as usize,
             weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms,
             $($also)*
         )
@@ -135,8 +139,8 @@ impl<'w> GruArgs<'w> {
     /// `None` if there are fewer than `fours` times four units, none at all, no squares, several lists of
     /// pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
-    fn new(
-        map: &QuantizedView<'w>,
+    fn new<A: Architecture>(
+        map: &QuantizedView<'w, A>,
         input: &QuantizedInput<'w>,
         fours: usize,
         units: &'w mut [f32],
@@ -146,7 +150,7 @@ impl<'w> GruArgs<'w> {
         let (weights, squares) = (words(weights)?, words(squares)?);
         let lists = ListArgs::new(map)?;
         let padded = map.padded;
-        let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
+        let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares();
         let vars = WeightVarArgs::words(weight_vars.as_deref(), padded.cols / 2);
         let filled = input.means.len() == padded.cols / 2 && input.vars.len() == vars;
         let blocks = padded.inputs >= 8 && padded.cols >= padded.inputs + 8;
@@ -154,7 +158,7 @@ impl<'w> GruArgs<'w> {
             let part = |part: GruPart| {
                 let columns = part.columns();
                 let start = if columns == Columns::State { padded.inputs } else { 0 };
-                let blocks = if map.lists.is_empty() { padded.width(columns) / 8 } else { 0 };
+                let blocks = if map.lists().is_empty() { padded.width(columns) / 8 } else { 0 };
                 PartArgs::new(&input.columns_from(start), blocks)
             };
             let units = units.as_mut_ptr_range();
@@ -199,7 +203,7 @@ impl PartArgs {
 /// Replaces units of a GRU layer by their next state, as many as the kernel can, and returns their number: a
 /// multiple of four.
 #[inline(always)]
-pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
+pub(in crate::quantized) fn gru_units<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     let mut weight_vars = WeightVarArgs::new(map, input);
@@ -208,7 +212,7 @@ pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &Quantized
         // every four units, each of as many blocks as its part has in `input`, followed by its biases and
         // scales; the shift is within the table of roots. Contents: see the safety section of `gru_layer`;
         // the checks that it names were made while loading.
-        Some(args) => unsafe { gru_layer(args) },
+        Some(args) => unsafe { layer_kernel!(A, gru_layer)(args) },
         None => return 0,
     }
     units

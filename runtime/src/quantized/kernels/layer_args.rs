@@ -13,6 +13,7 @@ use super::input::QuantizedInput;
 use super::list_args::ListArgs;
 use super::weight_var_args::WeightVarArgs;
 use super::words::words;
+use crate::spec::Architecture;
 
 /// What the loop over groups of four rows reads, and where it writes.
 ///
@@ -78,7 +79,8 @@ const _: () = {
 };
 
 /// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their
-/// names: those that every layer reads, and `$also`.
+/// names: those that every layer reads, and `$also`. What a layer can do besides is a parameter of it: lists of
+/// pairs (`LISTS`), and weight variances (`WEIGHT_VARS`).
 macro_rules! layer_asm {
     ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
         layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,
@@ -91,6 +93,8 @@ macro_rules! layer_asm {
             list = const $crate::quantized::kernels::layer_args::LIST,
             list_end = const $crate::quantized::kernels::layer_args::LIST_END,
             ends = const $crate::quantized::kernels::layer_args::ENDS,
+            lists = const LISTS as usize,
+            weight_variances = const WEIGHT_VARS as usize,
             weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms
         )
     };
@@ -129,12 +133,25 @@ macro_rules! end_layer {
 }
 pub(super) use end_layer;
 
+/// The kernel of a layer without what an architecture is known not to use.
+macro_rules! layer_kernel {
+    ($architecture:ident, $kernel:ident) => {
+        match (const { $architecture::USES.lists }, const { $architecture::USES.weight_vars }) {
+            (false, false) => $kernel::<false, false>,
+            (false, true) => $kernel::<false, true>,
+            (true, false) => $kernel::<true, false>,
+            (true, true) => $kernel::<true, true>,
+        }
+    };
+}
+pub(super) use layer_kernel;
+
 impl<'w> LayerArgs<'w> {
     /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, several
     /// lists of pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
-    fn new(
-        map: &QuantizedView<'w>,
+    fn new<A: Architecture>(
+        map: &QuantizedView<'w, A>,
         input: &QuantizedInput<'w>,
         groups: usize,
         units: &'w mut [f32],
@@ -148,21 +165,21 @@ impl<'w> LayerArgs<'w> {
     /// zero.
     #[inline(always)]
     #[cfg_attr(not(quaver_kernel = "helium"), allow(dead_code))] // others compile such layers
-    pub(super) fn of_means(
-        map: &QuantizedView<'w>,
+    pub(super) fn of_means<A: Architecture>(
+        map: &QuantizedView<'w, A>,
         input: &QuantizedInput<'w>,
         groups: usize,
         units: &'w mut [f32],
         cells: &'w mut [[f32; 2]],
     ) -> Option<Self> {
-        let dense = map.lists.is_empty();
+        let dense = map.lists().is_empty();
         dense.then(|| Self::with_vars(false, map, input, groups, units, cells, None))?
     }
 
     #[inline(always)]
-    fn with_vars(
+    fn with_vars<A: Architecture>(
         has_vars: bool,
-        map: &QuantizedView<'w>,
+        map: &QuantizedView<'w, A>,
         input: &QuantizedInput<'w>,
         groups: usize,
         units: &'w mut [f32],
@@ -173,11 +190,11 @@ impl<'w> LayerArgs<'w> {
         let (weights, squares) = (words(weights)?, words(squares)?);
         let lists = ListArgs::new(map)?;
         let blocks = map.padded.cols / 8;
-        let stored = groups <= map.padded.groups && map.has_squares == has_vars;
+        let stored = groups <= map.padded.groups && map.has_squares() == has_vars;
         let vars = if has_vars { WeightVarArgs::words(weight_vars.as_deref(), 4 * blocks) } else { 0 };
         let filled = input.means.len() == 4 * blocks && input.vars.len() == vars;
         let args = || {
-            let turns = if map.lists.is_empty() { blocks } else { 0 };
+            let turns = if map.lists().is_empty() { blocks } else { 0 };
             let (means, vars, units) =
                 (input.means.as_ptr_range(), input.vars.as_ptr(), units.as_mut_ptr_range());
             LayerArgs {
@@ -211,7 +228,7 @@ impl<'w> LayerArgs<'w> {
 /// Replaces units of an Elman layer by tanh of their rows, as many as a kernel can, and returns how many: a
 /// multiple of four.
 #[inline(always)]
-pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
+pub(in crate::quantized) fn tanh_units<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     let mut weight_vars = WeightVarArgs::new(map, input);
@@ -219,7 +236,7 @@ pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &Quantize
         // SAFETY: `LayerArgs::new` has compared all lengths for `units / 4` groups of rows, each of which
         // writes four units. Contents: see the safety section of `tanh_layer`; the checks that it names were
         // made while loading.
-        Some(args) => unsafe { tanh_layer(args) },
+        Some(args) => unsafe { layer_kernel!(A, tanh_layer)(args) },
         None => return 0,
     }
     units
@@ -227,8 +244,8 @@ pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &Quantize
 
 /// Replaces units and cells of an LSTM layer by their next state; `None` if no kernel can.
 #[inline(always)]
-pub(in crate::quantized) fn lstm_units(
-    map: &QuantizedView<'_>,
+pub(in crate::quantized) fn lstm_units<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],
@@ -239,6 +256,6 @@ pub(in crate::quantized) fn lstm_units(
     // SAFETY: `LayerArgs::new` has compared all lengths for `units` groups of rows, each of which writes one
     // unit and one cell. Contents: see the safety section of `lstm_layer`; the checks that it names were made
     // while loading, and when a state was restored.
-    unsafe { lstm_layer(args) };
+    unsafe { layer_kernel!(A, lstm_layer)(args) };
     Some(())
 }

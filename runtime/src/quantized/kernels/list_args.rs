@@ -3,6 +3,7 @@
 use super::super::format::QuantizedView;
 use super::super::pairs::spans;
 use super::words::words;
+use crate::spec::Architecture;
 
 /// Lists of a map, and how far a layer has come with them. Null pointers of a dense one.
 #[repr(C)]
@@ -28,8 +29,8 @@ impl ListArgs {
     /// `None` if each group has several lists, if weights have variances, which only the portable walk takes
     /// from lists, or if the ends are not at a multiple of four.
     #[inline(always)]
-    pub(super) fn new(map: &QuantizedView<'_>) -> Option<Self> {
-        if map.lists.is_empty() {
+    pub(super) fn new<A: Architecture>(map: &QuantizedView<'_, A>) -> Option<Self> {
+        if map.lists().is_empty() {
             let none = core::ptr::null();
             return Some(ListArgs { list: none, list_end: none, ends: core::ptr::null(), indices: none });
         }
@@ -37,10 +38,10 @@ impl ListArgs {
     }
 
     #[inline(never)] // a dense layer has no use for it
-    fn of_lists(map: &QuantizedView<'_>) -> Option<Self> {
-        let (ends, list) = (words(map.lists.ends.as_flattened())?, map.lists.indices.as_ptr());
+    fn of_lists<A: Architecture>(map: &QuantizedView<'_, A>) -> Option<Self> {
+        let (ends, list) = (words(map.lists().ends.as_flattened())?, map.lists().indices.as_ptr());
         let one_each = spans(map.padded) == 1 && ends.len() >= map.padded.groups;
-        let complete = one_each && map.weight_vars.params().is_none();
+        let complete = one_each && map.weight_vars().params().is_none();
         complete.then_some(ListArgs { list, list_end: list, ends: ends.as_ptr(), indices: list })
     }
 }

@@ -3,6 +3,8 @@
 //! Portable functions define the bits; a kernel for a core replaces them file by file and must give the same
 //! bits.
 
+use crate::spec::{Architecture, Uses};
+
 mod fill;
 mod input;
 mod portable;
@@ -81,6 +83,14 @@ cfg_select! {
 
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
+
+/// Whether the target core has kernels of whole layers, and they run all layers of an architecture: nothing is
+/// left to the portable walk over units.
+pub(super) const fn run_all_units<A: Architecture>() -> bool {
+    let whole_layers = cfg!(any(quaver_kernel = "dsp", quaver_kernel = "helium", quaver_kernel = "mainline"));
+    let Uses { unaligned, unsquared, lists, odd_units, .. } = A::USES;
+    whole_layers && !(unaligned | unsquared | lists | odd_units)
+}
 
 pub(super) use core_kernels::{
     dot, dot_listed, fill_pairs, gru_units, lstm_units, narrow, narrow_squares, squares_seen, tanh_units,

@@ -11,15 +11,17 @@
 //! memory.
 
 use super::words::{Word, words};
+use crate::spec::Architecture;
 
 /// What a kernel returns for four rows.
 pub(in crate::quantized) type Sums = [i32; 4];
 
 /// 256 × Σ w x for four rows: blocks of weights, pairs of activations.
 #[inline(never)] // rare where a core has a kernel of its own
-pub(in crate::quantized) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
+pub(in crate::quantized) fn dot<A: Architecture>(blocks: &[u8], pairs: &[f32]) -> Sums {
     match words(blocks) {
         Some(blocks) => dot_words(blocks.as_chunks().0, pairs),
+        None if !A::USES.unaligned => [0; 4],
         None => dot_words(blocks.as_chunks().0.as_chunks().0, pairs),
     }
 }
@@ -126,6 +128,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
+    use crate::spec::AnyArchitecture;
 
     /// Four rows of codes and one row of activations that differ everywhere and reach the ends of their
     /// ranges.
@@ -158,7 +161,11 @@ mod tests {
             let (weights, activations) = example(columns);
             let sum = |row: usize| weights.iter().zip(&activations).map(|(w, x)| w[row] * x).sum::<i32>();
             let expected = [0, 1, 2, 3].map(|row| sum(row) * 256);
-            assert_eq!(dot(&blocks(&weights), &pairs(&activations)), expected, "{columns} columns");
+            assert_eq!(
+                dot::<AnyArchitecture>(&blocks(&weights), &pairs(&activations)),
+                expected,
+                "{columns} columns"
+            );
         }
     }
 
@@ -169,7 +176,7 @@ mod tests {
         let kept = |column: usize| listed.contains(&(column as u8 / 2));
         let zeros = weights.iter_mut().enumerate().filter(|(column, _)| !kept(*column));
         zeros.for_each(|(_, codes)| *codes = [0; 4]);
-        let expected = dot(&blocks(&weights), &pairs(&activations));
+        let expected = dot::<AnyArchitecture>(&blocks(&weights), &pairs(&activations));
         weights = (0..40).filter(|column| kept(*column)).map(|column| weights[column]).collect();
         assert_eq!(dot_listed(&blocks(&weights), &listed, &pairs(&activations)), expected);
         // An index beyond the last pair, as only flash that has changed can hold, adds nothing.
@@ -190,11 +197,11 @@ mod tests {
     fn bytes_at_an_odd_address_give_the_same_sums() {
         let (weights, activations) = example(16);
         let aligned = blocks(&weights);
-        let expected = dot(&aligned, &pairs(&activations));
+        let expected = dot::<AnyArchitecture>(&aligned, &pairs(&activations));
         for offset in 0..4 {
             let mut shifted = std::vec![0; offset];
             shifted.extend(&aligned);
-            assert_eq!(dot(&shifted[offset..], &pairs(&activations)), expected);
+            assert_eq!(dot::<AnyArchitecture>(&shifted[offset..], &pairs(&activations)), expected);
         }
     }
 }

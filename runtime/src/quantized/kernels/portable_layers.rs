@@ -2,17 +2,18 @@
 
 use super::super::format::QuantizedView;
 use super::input::QuantizedInput;
+use crate::spec::Architecture;
 
 /// No walk over rows is faster than the portable one: leaves all units to it.
 #[inline(always)]
-pub(in crate::quantized) fn tanh_units(_: &QuantizedView<'_>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
+pub(in crate::quantized) fn tanh_units<A: Architecture>(_: &QuantizedView<'_, A>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
     0
 }
 
 /// See [`tanh_units`].
 #[inline(always)]
-pub(in crate::quantized) fn lstm_units(
-    _: &QuantizedView<'_>,
+pub(in crate::quantized) fn lstm_units<A: Architecture>(
+    _: &QuantizedView<'_, A>,
     _: &QuantizedInput<'_>,
     _: &mut [f32],
     _: &mut [[f32; 2]],
@@ -22,6 +23,6 @@ pub(in crate::quantized) fn lstm_units(
 
 /// See [`tanh_units`].
 #[inline(always)]
-pub(in crate::quantized) fn gru_units(_: &QuantizedView<'_>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
+pub(in crate::quantized) fn gru_units<A: Architecture>(_: &QuantizedView<'_, A>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
     0
 }

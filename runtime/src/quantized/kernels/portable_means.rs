@@ -2,17 +2,18 @@
 
 use super::super::format::QuantizedView;
 use super::input::QuantizedInput;
+use crate::spec::Architecture;
 
 /// No walk over rows is faster than the portable one: leaves all units to it.
 #[inline(always)]
-pub(in crate::quantized) fn tanh_means(_: &QuantizedView<'_>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
+pub(in crate::quantized) fn tanh_means<A: Architecture>(_: &QuantizedView<'_, A>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
     0
 }
 
 /// See [`tanh_means`].
 #[inline(always)]
-pub(in crate::quantized) fn lstm_means(
-    _: &QuantizedView<'_>,
+pub(in crate::quantized) fn lstm_means<A: Architecture>(
+    _: &QuantizedView<'_, A>,
     _: &QuantizedInput<'_>,
     _: &mut [f32],
     _: &mut [[f32; 2]],

@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 use super::super::format::QuantizedView;
 use super::input::{QuantizedInput, TermShifts};
 use super::words::words;
+use crate::spec::Architecture;
 
 /// What `weight_var_terms` reads, and where the next rows are.
 #[repr(C)]
@@ -25,8 +26,8 @@ const _: () = assert!(core::mem::offset_of!(WeightVarArgs, to_squares) == 4);
 impl WeightVarArgs {
     /// `None` without weight variances, or if the address of the stream is no multiple of four.
     #[inline(always)]
-    pub(super) fn new(map: &QuantizedView<'_>, input: &QuantizedInput<'_>) -> Option<Self> {
-        let stream = if input.terms.present { words(map.weight_vars.stream())? } else { return None };
+    pub(super) fn new<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>) -> Option<Self> {
+        let stream = if input.terms.present { words(map.weight_vars().stream())? } else { return None };
         Some(WeightVarArgs {
             stream: NonNull::from(stream).cast(),
             to_squares: 2 * map.padded.cols,
@@ -53,12 +54,14 @@ impl WeightVarArgs {
 macro_rules! call_weight_var_terms {
     ($args:literal, $vars:literal, $end:literal) => {
         concat!(
+            ".if     {weight_variances}\n",
             "ldr     r1, [sp, #", $args, "]\n",
             "cbz     r1, 90f\n",
             "ldr     r2, [sp, #", $vars, "]\n",
             "ldr     r3, [sp, #", $end, "]\n",
             "bl      {weight_var_terms}\n",
             "90:\n",
+            ".endif\n",
         )
     };
 }

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // looking at aligned bytes as words
 
+use crate::spec::Architecture;
+
 /// A little-endian word in memory.
 pub(super) trait Word: Copy {
     fn value(self) -> u32;
@@ -33,10 +35,11 @@ pub(super) fn words(bytes: &[u8]) -> Option<&[u32]> {
 
 /// Four little-endian integers: four loads if they are aligned, also on cores that cannot load across a word.
 #[inline(always)]
-pub(in crate::quantized) fn integers(list: &[[u8; 4]; 4]) -> [i32; 4] {
+pub(in crate::quantized) fn integers<A: Architecture>(list: &[[u8; 4]; 4]) -> [i32; 4] {
     match words(list.as_flattened()).and_then(|words| words.first_chunk()) {
         Some(words) => words.map(|word| u32::from_le(word) as i32),
-        None => unaligned_integers(list),
+        None if A::USES.unaligned => unaligned_integers(list),
+        None => [0; 4],
     }
 }
 

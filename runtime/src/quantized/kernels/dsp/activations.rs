@@ -19,14 +19,13 @@ pub(in crate::quantized) fn fill_pairs(
     unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
 }
 
-/// [`fill::narrow`].
+/// [`fill::narrow`] of words in eights, as maps have columns, by a shift from 2 to 31, as of words of 32 bits.
 pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
-    let (chunks, rest) = words.as_chunks::<8>();
-    if chunks.is_empty() || !rest.is_empty() || !(2..=31).contains(&shift) {
-        return fill::narrow(words, shift);
+    let chunks = words.as_chunks::<8>().0.len();
+    if chunks > 0 {
+        // SAFETY: there are chunks, and eight words in each. Any contents and any factor will do.
+        unsafe { narrow_eights(words.as_mut_ptr(), chunks, 1_u32.wrapping_shl(32_u32.wrapping_sub(shift))) }
     }
-    // SAFETY: there are chunks, and eight words in each. Any contents will do.
-    unsafe { narrow_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - shift)) }
 }
 
 /// [`fill::squares_seen`].

@@ -42,7 +42,28 @@ macro_rules! block {
     };
 }
 
-/// The address at which to enter the loop of eight blocks a turn that begins at a label, so that `count`
+/// The blocks of one turn: eight, or with the feature `small-code` one, which takes three instructions more for
+/// each block.
+macro_rules! turn {
+    () => {
+        cfg_select! {
+            feature = "small-code" => { block!() }
+            _ => { concat!(block!(), block!(), block!(), block!(), block!(), block!(), block!(), block!()) }
+        }
+    };
+}
+
+/// Most blocks that a first turn leaves out.
+macro_rules! blocks_left_out {
+    () => {
+        cfg_select! {
+            feature = "small-code" => { "0" }
+            _ => { "7" }
+        }
+    };
+}
+
+/// The address at which to enter the loop of several blocks a turn that begins at a label, so that `count`
 /// blocks are run in whole turns.
 ///
 /// | registers | |
@@ -54,7 +75,7 @@ macro_rules! entry {
     ($count:literal, $label:literal) => {
         concat!(
             "rsb     ", $count, ", ", $count, ", #0\n",
-            "and     ", $count, ", ", $count, ", #7\n",
+            "and     ", $count, ", ", $count, ", #", blocks_left_out!(), "\n",
             "mov     r12, #108\n",
             "mul     ", $count, ", ", $count, ", r12\n",
             "adr.w   r12, ", $label, "\n",
@@ -96,7 +117,7 @@ macro_rules! rows {
             "ldr     pc, [sp, #", $entry, "]\n",
             ".p2align 2\n",
             $label, ":\n",
-            block!(), block!(), block!(), block!(), block!(), block!(), block!(), block!(),
+            turn!(),
             "ldr     r3, [sp, #", $end, "]\n",
             "cmp     r2, r3\n",
             "bne.w   ", $back, "\n",

@@ -140,7 +140,7 @@ macro_rules! interpolate {
 ///
 /// The contents are those of flash: `Recheck` says whether they still are what was checked.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn gru_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: GruArgs<'_>) {
     gru_asm!(
         dsp_asm,
         // The arguments end up in one piece: the first four words arrive in registers, the others on the
@@ -152,8 +152,10 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     r0, sp, #{parts}",
         "add     r1, r0, #{all_parts}",
         "ldr     r2, [r0, #{part_mean_entry}]",
+        ".if     {lists}",
         "cmp     r2, #0",
         "beq.w   71f",
+        ".endif",
         "8:",
         "ldr     r2, [r0, #{part_mean_entry}]",
         entry!("r2", "2f"),
@@ -207,6 +209,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     sp, #16",
         "bx      lr",
         // Of maps that hold listed pairs.
+        ".if     {lists}",
         "71:",
         "adr.w   r2, 72f",
         "adr.w   r3, 73f",
@@ -219,7 +222,8 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "cmp     r0, r1",
         "bne     77b",
         "b.w     4b",
-        listed_entries!("0");
+        listed_entries!("0"),
+        ".endif";
         means_end = const NOW + offset_of!(PartArgs, means_end),
         vars_end = const NOW + offset_of!(PartArgs, vars_end),
     )

@@ -15,8 +15,10 @@ macro_rules! begin {
         concat!(
             "push    {{r0-r12, lr}}\n",
             "ldr     r0, [sp, #{mean_blocks}]\n",
+            ".if     {lists}\n",
             "cmp     r0, #0\n",
             "beq.w   71f\n",
+            ".endif\n",
             entry!("r0", "2f"),
             "add     r1, r0, #(3f - 2f)\n",
             "74:\n",
@@ -34,6 +36,7 @@ macro_rules! begin {
 macro_rules! listed {
     () => {
         concat!(
+            ".if     {lists}\n",
             "71:\n",
             "adr.w   r0, 72f\n",
             "adr.w   r1, 73f\n",
@@ -42,6 +45,7 @@ macro_rules! listed {
             "orr     r1, r1, #1\n",
             "b.w     74b\n",
             listed_entries!("16"),
+            ".endif\n",
         )
     };
 }
@@ -135,7 +139,7 @@ macro_rules! unit {
 /// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and
 /// units may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         dsp_asm,
         begin!(),
@@ -162,7 +166,7 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
 /// `CELL_LIMIT`: they are zero at first, saturated here, and checked when a state is restored
 /// (`Model::check_state` checks them again).
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         dsp_asm,
         begin!(),

@@ -52,6 +52,6 @@ unsafe extern "C" fn finish_four() {
 /// # Safety
 /// As `dsp::tanh_layer`.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
-    entry_or!(dsp::tanh_layer, finish_four, "4", layer)
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
+    entry_or!(dsp::tanh_layer::<LISTS, WEIGHT_VARS>, finish_four, "4", layer)
 }

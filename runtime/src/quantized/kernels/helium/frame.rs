@@ -177,21 +177,26 @@ macro_rules! enter {
 macro_rules! entry_or {
     ($dsp:path, $finish:path, $bytes:literal, $layer:path) => {
         mve_asm!(
+            ".if     {falls_back}",
             "ldr     r12, [sp, #{mean_blocks}]",
             "cmp     r12, #0",
             "beq     9f",
             "ldr     r12, [sp, #{weight_vars}]",
             "cmp     r12, #0",
             "bne     9f",
+            ".endif",
             enter!($bytes),
+            ".if     {falls_back}",
             "9:",
-            "b.w     {dsp}";
+            "b.w     {dsp}",
+            ".endif";
             // The first four words are in registers.
             mean_blocks = const core::mem::offset_of!(LayerArgs<'_>, mean_blocks) - 16,
             weight_vars = const core::mem::offset_of!(LayerArgs<'_>, weight_vars) - 16,
             finish = sym $finish,
             layer = sym $layer,
             dsp = sym $dsp,
+            falls_back = const (LISTS | WEIGHT_VARS) as usize,
         )
     };
 }

@@ -228,14 +228,16 @@ macro_rules! interpolate {
 /// # Safety
 /// As `dsp::gru_layer`.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn gru_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: GruArgs<'_>) {
     mve_asm!(
+        ".if     {falls_back}",
         "ldr     r12, [sp, #{blocks_at_entry}]",
         "cmp     r12, #0",
         "beq     9f",
         "ldr     r12, [sp, #{weight_vars_at_entry}]",
         "cmp     r12, #0",
         "bne     9f",
+        ".endif",
         "push    {{r0-r3}}",
         "push    {{r4-r12, lr}}",
         "vpush   {{d8-d15}}",
@@ -288,8 +290,10 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "pop     {{r4-r12, lr}}",
         "add     sp, #16",
         "bx      lr",
+        ".if     {falls_back}",
         "9:",
-        "b.w     {dsp}";
+        "b.w     {dsp}",
+        ".endif";
         // The first four words are in registers.
         blocks_at_entry = const offset_of!(GruArgs<'_>, parts) + offset_of!(PartArgs, mean_blocks) - 16,
         weight_vars_at_entry = const offset_of!(GruArgs<'_>, weight_vars) - 16,
@@ -315,6 +319,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         group_sums_entry = sym group_sums_entry,
         one_group_sums = sym one_group_sums,
         tanh_four = sym tanh_four,
-        dsp = sym dsp::gru_layer,
+        falls_back = const (LISTS | WEIGHT_VARS) as usize,
+        dsp = sym dsp::gru_layer::<LISTS, WEIGHT_VARS>,
     )
 }

@@ -145,6 +145,6 @@ unsafe extern "C" fn finish_four() {
 /// # Safety
 /// As `dsp::lstm_layer`.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
-    entry_or!(dsp::lstm_layer, finish_four, "2", layer)
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
+    entry_or!(dsp::lstm_layer::<LISTS, WEIGHT_VARS>, finish_four, "2", layer)
 }

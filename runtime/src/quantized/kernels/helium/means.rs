@@ -1,6 +1,7 @@
 //! Layers without variances.
 
 use super::super::super::format::QuantizedView;
+use crate::spec::Architecture;
 use super::super::input::QuantizedInput;
 use super::super::layer_args::LayerArgs;
 use super::moments::mean_tanh_four;
@@ -9,7 +10,7 @@ use super::turns::layer;
 /// Replaces units of an Elman layer by tanh of the means of their rows, as many as a kernel can, and returns how
 /// many: a multiple of four.
 #[inline(always)]
-pub(in crate::quantized) fn tanh_means(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
+pub(in crate::quantized) fn tanh_means<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match LayerArgs::of_means(map, input, units / 4, h, &mut []) {
@@ -23,8 +24,8 @@ pub(in crate::quantized) fn tanh_means(map: &QuantizedView<'_>, input: &Quantize
 
 /// Replaces units and means of cells of an LSTM layer by their next state; `None` if no kernel can.
 #[inline(always)]
-pub(in crate::quantized) fn lstm_means(
-    map: &QuantizedView<'_>,
+pub(in crate::quantized) fn lstm_means<A: Architecture>(
+    map: &QuantizedView<'_, A>,
     input: &QuantizedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],

@@ -147,7 +147,7 @@ macro_rules! interpolate {
 ///
 /// The contents are those of flash: `Recheck` says whether they still are what was checked.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn gru_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: GruArgs<'_>) {
     gru_asm!(
         mainline_asm,
         // The arguments end up in one piece: the first four words arrive in registers, the others on the
@@ -163,8 +163,10 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     r0, sp, #{parts}",
         "add     r6, r0, #{all_parts}",
         "ldr     r5, [r0, #{part_mean_entry}]",
+        ".if     {lists}",
         "cmp     r5, #0",
         "beq.w   71f",
+        ".endif",
         "8:",
         "ldr     r5, [r0, #{part_mean_entry}]",
         "lsrs    r5, r5, #1              @ carry: an odd number",
@@ -226,6 +228,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     sp, #16",
         "bx      lr",
         // Of maps that hold listed pairs.
+        ".if     {lists}",
         "71:",
         "adr.w   r2, 72f",
         "adr.w   r3, 73f",
@@ -238,7 +241,8 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "cmp     r0, r6",
         "bne     77b",
         "b.w     4b",
-        listed_entries!("0");
+        listed_entries!("0"),
+        ".endif";
         cells = const argument_offset(offset_of!(GruArgs<'_>, cells)),
     )
 }

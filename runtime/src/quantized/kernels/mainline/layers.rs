@@ -15,8 +15,10 @@ macro_rules! begin {
         concat!(
             "push    {{r0-r12, lr}}\n",
             "ldr     r0, [sp, #{mean_blocks}]\n",
+            ".if     {lists}\n",
             "cmp     r0, #0\n",
             "beq.w   71f\n",
+            ".endif\n",
             "lsrs    r0, r0, #1              @ carry: an odd number\n",
             "adr.w   r1, 2f\n",
             "adr.w   r2, 3f\n",
@@ -42,7 +44,15 @@ macro_rules! begin {
 /// | in, out, clobbered | as in [`begin`] from label 71 on, else as in [`listed_entries`] |
 macro_rules! listed {
     () => {
-        concat!("71:\n", "adr.w   r1, 72f\n", "adr.w   r2, 73f\n", "b.w     74b\n", listed_entries!("16"))
+        concat!(
+            ".if     {lists}\n",
+            "71:\n",
+            "adr.w   r1, 72f\n",
+            "adr.w   r2, 73f\n",
+            "b.w     74b\n",
+            listed_entries!("16"),
+            ".endif\n",
+        )
     };
 }
 
@@ -110,7 +120,7 @@ macro_rules! pre_activations {
 /// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and
 /// units may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         mainline_asm,
         begin!(),
@@ -145,7 +155,7 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
 /// `CELL_LIMIT`: they are zero at first, saturated here, and checked when a state is restored
 /// (`Model::check_state` checks them again).
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         mainline_asm,
         begin!(),

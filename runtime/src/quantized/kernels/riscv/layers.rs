@@ -270,7 +270,7 @@ macro_rules! unit_of_row {
 /// The lists and the last are contents of flash: `Recheck` says whether they still are what was checked.
 /// Means and units may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         begin!(),
         "4:",
@@ -293,7 +293,7 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
 /// `CELL_LIMIT`: they are zero at first, limited here, and checked when a state is restored
 /// (`Model::check_state` checks them again).
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
     layer_asm!(
         begin!(),
         "4:",
