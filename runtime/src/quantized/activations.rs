@@ -4,7 +4,7 @@ use super::arithmetic::to_integer;
 use super::fixed::{MIN_NARROWING, QuantizedUnit, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{QuantParams, QuantizedView};
 use super::kernels::{
-    NoiseScales, QuantizedInput, TermShifts, fill_pairs, narrow, narrow_limited_squares, narrow_squares,
+    NoiseScales, QuantizedInput, TermShifts, fill_means, fill_pairs, narrow, narrow_limited_squares, narrow_squares,
     pair, squares_seen,
 };
 use super::weight_vars::WeightVarParams;
@@ -73,11 +73,14 @@ impl<'s> Activations<'s> {
         let (pairs, last) = units.as_chunks();
         // Practically no noise is so strong that a variance could leave its range.
         let bounded = !vars.is_empty() && noise.largest_wide_var() <= quant_params.wide_var_limit();
+        let mut done = 0;
         if bounded {
             self.seen |= fill_pairs(&noise, pairs, means, vars);
+            done = pairs.len();
+        } else if vars.is_empty() {
+            done = fill_means(&noise, pairs, means);
         }
-        if !bounded || !last.is_empty() {
-            let done = if bounded { pairs.len() } else { 0 };
+        if (!bounded && done == 0) || !last.is_empty() {
             self.seen |= fill_rest(&noise, quant_params.wide_var_limit(), units, done, means, vars);
         }
     }
