@@ -8,9 +8,10 @@
 //! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` or `helium` where the compiler's flags name a core that has it |
 //! | any other | `portable` |
 //!
-//! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used where
-//! `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where
-//! `-C target-feature` has `+dsp` or `+mve`, or where the feature `kernel-dsp` or `kernel-helium` forces them.
+//! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used
+//! where `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where
+//! `-C target-feature` has `+dsp` or `+mve`, or where the feature `kernel-dsp` or `kernel-helium` forces
+//! them.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
 //! everywhere. Kernels that the target cannot run are an error; under an operating system, where build

@@ -4,8 +4,8 @@ use super::arithmetic::to_integer;
 use super::fixed::{MIN_NARROWING, QuantizedUnit, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{QuantParams, QuantizedView};
 use super::kernels::{
-    NoiseScales, QuantizedInput, TermShifts, fill_means, fill_pairs, narrow, narrow_limited_squares, narrow_squares,
-    pair, squares_seen,
+    NoiseScales, QuantizedInput, TermShifts, fill_means, fill_pairs, narrow, narrow_limited_squares,
+    narrow_squares, pair, squares_seen,
 };
 use super::weight_vars::WeightVarParams;
 use crate::moments::Moments;

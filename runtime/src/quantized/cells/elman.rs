@@ -15,11 +15,8 @@ pub(in crate::quantized) fn elman_step(
     input: &QuantizedInput<'_>,
     h: &mut [f32],
 ) {
-    let done = if map.propagates {
-        kernels::tanh_units(map, input, h)
-    } else {
-        kernels::tanh_means(map, input, h)
-    };
+    let done =
+        if map.propagates { kernels::tanh_units(map, input, h) } else { kernels::tanh_means(map, input, h) };
     if done < h.len() {
         portable_tanh_units(map, input, h, done);
     }

@@ -38,8 +38,8 @@ pub(super) const ZEROS: usize = TABLES + 32;
 
 const _: () = assert!(LOCALS.is_multiple_of(8), "sp stays aligned");
 
-/// [`mve_asm`] with the offsets of this frame from sp as operands, those of arguments that are named, functions,
-/// and other offsets of `layer_args`.
+/// [`mve_asm`] with the offsets of this frame from sp as operands, those of arguments that are named,
+/// functions, and other offsets of `layer_args`.
 macro_rules! frame_asm {
     ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*) => {
         frame_asm!($($line),+; $($argument),*; $($symbol = $function),*;)
@@ -76,7 +76,8 @@ macro_rules! frame_asm {
     };
 }
 
-/// Mean and mantissa of the pre-activation of row `$row` in every group, `upper` or `lower` of its pair of rows.
+/// Mean and mantissa of the pre-activation of row `$row` in every group, `upper` or `lower` of its pair of
+/// rows.
 ///
 /// | registers | |
 /// |---|---|
@@ -165,8 +166,8 @@ macro_rules! unit_addresses {
     };
 }
 
-/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes of
-/// units.
+/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes
+/// of units.
 macro_rules! enter {
     ($bytes:literal) => {
         concat!(
@@ -179,7 +180,8 @@ macro_rules! enter {
     };
 }
 
-/// The body of a layer's function: branches to `$dsp` if weights have variances, else runs `$layer` with the function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
+/// The body of a layer's function: branches to `$dsp` if weights have variances, else runs `$layer` with the
+/// function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
 macro_rules! entry_or {
     ($dsp:path, $finish:path, $bytes:literal, $layer:path) => {
         mve_asm!(

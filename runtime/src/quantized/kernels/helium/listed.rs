@@ -1,8 +1,9 @@
-//! Sums over listed pairs of columns (layout `sparse`): 11 instructions for four pairs, of which the activations
-//! are gathered.
+//! Sums over listed pairs of columns (layout `sparse`): 11 instructions for four pairs, of which the
+//! activations are gathered.
 
-/// Sums of the groups of a turn over one stream of listed pairs, and where their scales are: `$stream`, `$input`,
-/// `$sums` and `$at` are offsets from sp, `$between` the bytes between the blocks of a group and those of the next.
+/// Sums of the groups of a turn over one stream of listed pairs, and where their scales are. The stream, its
+/// activations, the sums and the addresses of scales are at offsets from sp; `$between` is the number of
+/// bytes between the blocks of a group and those of the next.
 ///
 /// | registers | |
 /// |---|---|

@@ -2,8 +2,8 @@
 //! their sum in one instruction, four units at a time everywhere else.
 //!
 //! Layers take turns of four groups of rows. Sums go into memory as they are, and vectors gather the same row
-//! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are those
-//! of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
+//! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are
+//! those of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
 //!
 //! What has no kernel here runs with those of `dsp`: weight variances, and pruned GRUs.
 //!

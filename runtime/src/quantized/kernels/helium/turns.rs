@@ -5,7 +5,8 @@ use crate::quantized::kernels::layer_args::end_layer;
 use super::blocks::{group_sums, group_sums_entry};
 use super::listed::listed_four;
 
-/// Sums of four groups of rows over one stream: `$weights`, `$stride`, `$input` and `$sums` are offsets from sp,
+/// Sums of four groups of rows over one stream: `$weights`, `$stride`, `$input` and `$sums` are offsets from
+/// sp,
 /// `$between` the bytes between the blocks of a group and those of the next.
 ///
 /// | registers | |
@@ -84,8 +85,8 @@ macro_rules! scale_addresses {
     };
 }
 
-/// Replaces the addresses of groups that are not there by that of zeros, for which a lane computes the moments
-/// of zero.
+/// Replaces the addresses of groups that are not there by that of zeros, for which a lane computes the
+/// moments of zero.
 macro_rules! zeros_beyond {
     ($at:literal) => {
         concat!(
@@ -115,7 +116,8 @@ macro_rules! next_scales {
 /// | in | r4: the function that turns the sums of four groups into units; r5: log₂ of a group's bytes of units |
 /// | in | the stack: `LayerArgs` as `layer_args::frame_offset` says |
 ///
-/// Without variances (`var_blocks` is zero) there are sums of means alone. The function finds sums and addresses in the frame (`frame`) and may clobber every register but sp.
+/// Without variances (`var_blocks` is zero) there are sums of means alone. The function finds sums and
+/// addresses in the frame (`frame`) and may clobber every register but sp.
 ///
 /// # Safety
 /// Branched to by kernels alone, after `push {r0-r12, lr}`; see `lstm::lstm_layer`.
