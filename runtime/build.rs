@@ -9,9 +9,10 @@
 //! | `riscv32im*` (ESP32-C3, C6 and H2, RP2350's Hazard3, CH32V2 and V3) | `riscv` |
 //! | any other | `portable` |
 //!
-//! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used where
-//! `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where
-//! `-C target-feature` has `+dsp` or `+mve`, or where the feature `kernel-dsp` or `kernel-helium` forces them.
+//! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used
+//! where `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where
+//! `-C target-feature` has `+dsp` or `+mve`, or where the feature `kernel-dsp` or `kernel-helium` forces
+//! them.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
 //! everywhere. Kernels that the target cannot run are an error; under an operating system, where build

@@ -4,8 +4,8 @@ use super::arithmetic::to_integer;
 use super::fixed::{MIN_NARROWING, QuantizedUnit, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{QuantParams, QuantizedView};
 use super::kernels::{
-    NoiseScales, QuantizedInput, TermShifts, fill_pairs, narrow, narrow_limited_squares, narrow_squares,
-    pair, squares_seen,
+    NoiseScales, QuantizedInput, TermShifts, fill_means, fill_pairs, narrow, narrow_limited_squares,
+    narrow_squares, pair, squares_seen,
 };
 use super::weight_vars::WeightVarParams;
 use crate::moments::Moments;
@@ -73,13 +73,16 @@ impl<'s, A: Architecture> Activations<'s, A> {
         let (pairs, last) = units.as_chunks();
         // Practically no noise is so strong that a variance could leave its range.
         let bounded = !vars.is_empty() && noise.largest_wide_var() <= quant_params.wide_var_limit();
+        let mut done = 0;
         if bounded {
             self.seen |= fill_pairs(&noise, pairs, means, vars);
+            done = pairs.len();
+        } else if A::USES.means_only && vars.is_empty() {
+            done = fill_means(&noise, pairs, means);
         }
         // Without noise variances are in range, and an even number of units leaves none over.
         let complete = !(A::USES.noise || A::USES.means_only || A::USES.odd_units);
-        if !complete && (!bounded || !last.is_empty()) {
-            let done = if bounded { pairs.len() } else { 0 };
+        if !complete && ((!bounded && done == 0) || !last.is_empty()) {
             self.seen |= fill_rest(&noise, quant_params.wide_var_limit(), units, done, means, vars);
         }
     }

@@ -73,11 +73,11 @@ cfg_select! {
 // Layers without variances.
 cfg_select! {
     quaver_kernel = "helium" => {
-        pub(super) use helium::{lstm_means, tanh_means};
+        pub(super) use helium::{fill_means, lstm_means, tanh_means};
     }
     _ => {
         mod portable_means;
-        pub(super) use portable_means::{lstm_means, tanh_means};
+        pub(super) use portable_means::{fill_means, lstm_means, tanh_means};
     }
 }
 

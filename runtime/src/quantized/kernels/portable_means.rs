@@ -1,6 +1,7 @@
 //! Layers without variances on cores that have no kernels for them: the walk over units is left to `cells`.
 
 use super::super::format::QuantizedView;
+use super::fill::NoiseScales;
 use super::input::QuantizedInput;
 use crate::spec::Architecture;
 
@@ -19,4 +20,10 @@ pub(in crate::quantized) fn lstm_means<A: Architecture>(
     _: &mut [[f32; 2]],
 ) -> Option<()> {
     None
+}
+
+/// Writes codes of means alone for as many pairs of units as a kernel does: none.
+#[inline(always)]
+pub(in crate::quantized) fn fill_means(_: &NoiseScales, _: &[[f32; 2]], _: &mut [f32]) -> usize {
+    0
 }

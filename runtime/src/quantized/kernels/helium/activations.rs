@@ -18,6 +18,16 @@ pub(in crate::quantized) fn fill_pairs(
     unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, 2 * pairs) }
 }
 
+/// Writes codes of means alone, two to a word, and returns the number of pairs.
+pub(in crate::quantized) fn fill_means(noise: &NoiseScales, units: &[[f32; 2]], means: &mut [f32]) -> usize {
+    let pairs = units.len().min(means.len());
+    if pairs > 0 {
+        // SAFETY: `pairs` is not zero, and neither of the slices is shorter. Any contents will do.
+        unsafe { mean_codes(units.as_ptr(), means.as_mut_ptr(), noise.mean, 2 * pairs) }
+    }
+    pairs
+}
+
 /// [`fill::narrow`].
 pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     if words.is_empty() || !words.len().is_multiple_of(2) || shift > 31 {
@@ -74,6 +84,27 @@ unsafe extern "C" fn fill(
         "orrs    r0, r2",
         "vpop    {{d8-d11}}",
         "pop     {{r4-r7, r8, pc}}";
+    )
+}
+
+/// Writes the codes of the means of `count` units.
+///
+/// # Safety
+/// `count` must not be 0, and as many units and half as many words must lie behind the pointers.
+#[rustfmt::skip] // assembler keeps its own form
+#[unsafe(naked)]
+unsafe extern "C" fn mean_codes(units: *const [f32; 2], means: *mut f32, scale: i32, count: usize) {
+    mve_asm!(
+        "push    {{r4, lr}}",
+        "vdup.32 q1, r2",
+        "dlstp.32 lr, r3",
+        "2:",
+        "vldrw.u32 q0, [r0], #16",
+        "vmullb.s16 q0, q0, q1",
+        "vrshr.s32 q0, q0, #16",
+        "vstrh.32 q0, [r1], #8",
+        "letp    lr, 2b",
+        "pop     {{r4, pc}}";
     )
 }
 

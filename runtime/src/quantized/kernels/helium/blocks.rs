@@ -1,8 +1,8 @@
 //! Sums over blocks of four rows and eight columns: 9 instructions for 32 multiply-accumulates, 17 for two
 //! groups of rows that share their activations.
 //!
-//! Words of a block alternate between two pairs of rows. `VLD2` takes them apart, so that a vector holds eight
-//! columns of a pair of rows as 256·w_A + w_B, and `VMOVLB` leaves w_B of each.
+//! Words of a block alternate between two pairs of rows. `VLD2` takes them apart, so that a vector holds
+//! eight columns of a pair of rows as 256·w_A + w_B, and `VMOVLB` leaves w_B of each.
 
 use crate::quantized::kernels::portable::Sums;
 

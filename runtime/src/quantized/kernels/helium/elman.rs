@@ -46,8 +46,8 @@ unsafe extern "C" fn finish_four() {
     )
 }
 
-/// Replaces units of an Elman layer by tanh of their rows (`dsp::tanh_layer`, which runs pruned maps and those
-/// with weight variances).
+/// Replaces units of an Elman layer by tanh of their rows (`dsp::tanh_layer`, which runs maps with
+/// weight variances).
 ///
 /// # Safety
 /// As `dsp::tanh_layer`.

@@ -1,7 +1,7 @@
 //! What a layer keeps on the stack, below its arguments and the registers it saves.
 
 /// Bytes below the saved registers.
-pub(super) const LOCALS: usize = ZEROS + 32;
+pub(super) const LOCALS: usize = ZEROS + 32 + 4;
 /// Bytes between sp and what `layer_args::frame_offset` counts from: also d8 to d15.
 pub(super) const BELOW: usize = LOCALS + 64;
 
@@ -27,8 +27,10 @@ pub(super) const FINISH: usize = ENTRY + 4;
 pub(super) const RETURN: usize = FINISH + 4;
 /// Groups that are left, those of this turn included.
 pub(super) const LEFT: usize = RETURN + 4;
+/// The least number of groups with which a turn is a whole one: four, or any if pairs are listed.
+pub(super) const WHOLE: usize = LEFT + 4;
 /// Means and their end, variances and their end.
-pub(super) const INPUT: usize = LEFT + 4;
+pub(super) const INPUT: usize = WHOLE + 4;
 /// What `moments::tanh_four` reads, in its order.
 pub(super) const TABLES: usize = INPUT + 16;
 /// In the last turn, biases and scales of groups that are not there.
@@ -36,9 +38,13 @@ pub(super) const ZEROS: usize = TABLES + 32;
 
 const _: () = assert!(LOCALS.is_multiple_of(8), "sp stays aligned");
 
-/// [`mve_asm`] with the offsets of this frame from sp as operands, and those of arguments that are named.
+/// [`mve_asm`] with the offsets of this frame from sp as operands, those of arguments that are named,
+/// functions, and other offsets of `layer_args`.
 macro_rules! frame_asm {
-    ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),* $(,)?) => {
+    ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*) => {
+        frame_asm!($($line),+; $($argument),*; $($symbol = $function),*;)
+    };
+    ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*; $($other:ident = $offset:path),*) => {
         mve_asm!(
             $($line,)+
             // An operand that no line needs is an error.
@@ -49,6 +55,7 @@ macro_rules! frame_asm {
                     $crate::quantized::kernels::layer_args::LayerArgs<'_>, $argument
                 )),)*
             $($symbol = sym $function,)*
+            $($other = const $crate::quantized::kernels::helium::frame::BELOW + $offset,)*
             locals = const $crate::quantized::kernels::helium::frame::LOCALS,
             sums = const $crate::quantized::kernels::helium::frame::SUMS,
             to_vars = const $crate::quantized::kernels::helium::frame::TO_VARS,
@@ -69,7 +76,8 @@ macro_rules! frame_asm {
     };
 }
 
-/// Mean and mantissa of the pre-activation of row `$row` in every group, `upper` or `lower` of its pair of rows.
+/// Mean and mantissa of the pre-activation of row `$row` in every group, `upper` or `lower` of its pair of
+/// rows.
 ///
 /// | registers | |
 /// |---|---|
@@ -158,8 +166,8 @@ macro_rules! unit_addresses {
     };
 }
 
-/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes of
-/// units.
+/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes
+/// of units.
 macro_rules! enter {
     ($bytes:literal) => {
         concat!(
@@ -172,15 +180,12 @@ macro_rules! enter {
     };
 }
 
-/// The body of a layer's function: branches to `$dsp` if pairs are listed or weights have variances, else runs
-/// `$layer` with the function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
+/// The body of a layer's function: branches to `$dsp` if weights have variances, else runs `$layer` with the
+/// function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
 macro_rules! entry_or {
     ($dsp:path, $finish:path, $bytes:literal, $layer:path) => {
         mve_asm!(
             ".if     {falls_back}",
-            "ldr     r12, [sp, #{mean_blocks}]",
-            "cmp     r12, #0",
-            "beq     9f",
             "ldr     r12, [sp, #{weight_vars}]",
             "cmp     r12, #0",
             "bne     9f",
@@ -191,12 +196,11 @@ macro_rules! entry_or {
             "b.w     {dsp}",
             ".endif";
             // The first four words are in registers.
-            mean_blocks = const core::mem::offset_of!(LayerArgs<'_>, mean_blocks) - 16,
             weight_vars = const core::mem::offset_of!(LayerArgs<'_>, weight_vars) - 16,
             finish = sym $finish,
             layer = sym $layer,
             dsp = sym $dsp,
-            falls_back = const (LISTS | WEIGHT_VARS) as usize,
+            falls_back = const WEIGHT_VARS as usize,
         )
     };
 }

@@ -1,8 +1,8 @@
 //! GRU layers: four units a turn.
 //!
-//! A turn has two halves. First the pre-activations of the four parts (reset gate, update gate, candidate from the
-//! input, candidate from the state; four units each) go to a table on the stack. Then vectors take the units
-//! through `cells::gru`.
+//! A turn has two halves. First the pre-activations of the four parts (reset gate, update gate, candidate
+//! from the input, candidate from the state; four units each) go to a table on the stack. Then vectors take
+//! the units through `cells::gru`.
 
 use core::mem::offset_of;
 

@@ -139,8 +139,8 @@ unsafe extern "C" fn finish_four() {
     )
 }
 
-/// Replaces units and cells of an LSTM layer by their next state (`dsp::lstm_layer`, which runs pruned maps and
-/// those with weight variances).
+/// Replaces units and cells of an LSTM layer by their next state (`dsp::lstm_layer`, which runs maps with
+/// weight variances).
 ///
 /// # Safety
 /// As `dsp::lstm_layer`.

@@ -7,15 +7,15 @@ use super::super::layer_args::LayerArgs;
 use super::moments::mean_tanh_four;
 use super::turns::layer;
 
-/// Replaces units of an Elman layer by tanh of the means of their rows, as many as a kernel can, and returns how
-/// many: a multiple of four.
+/// Replaces units of an Elman layer by tanh of the means of their rows, as many as a kernel can, and returns
+/// how many: a multiple of four.
 #[inline(always)]
 pub(in crate::quantized) fn tanh_means<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match LayerArgs::of_means(map, input, units / 4, h, &mut []) {
-        // SAFETY: `LayerArgs::of_means` has compared all lengths for `units / 4` groups of rows, each of which
-        // writes four units. Any contents will do: what selects an entry of a table is limited first.
+        // SAFETY: `LayerArgs::of_means` has compared all lengths for `units / 4` groups of rows, each of
+        // which writes four units. Any contents will do: what selects an entry of a table is limited first.
         Some(args) => unsafe { tanh_means_layer(args) },
         None => return 0,
     }
@@ -32,8 +32,8 @@ pub(in crate::quantized) fn lstm_means<A: Architecture>(
 ) -> Option<()> {
     let units = h.len();
     let args = LayerArgs::of_means(map, input, units, h, cells.get_mut(..units)?)?;
-    // SAFETY: `LayerArgs::of_means` has compared all lengths for `units` groups of rows, each of which writes one
-    // unit and one cell. Contents: as in `tanh_means`.
+    // SAFETY: `LayerArgs::of_means` has compared all lengths for `units` groups of rows, each of which writes
+    // one unit and one cell. Contents: as in `tanh_means`.
     unsafe { lstm_means_layer(args) };
     Some(())
 }
@@ -172,8 +172,9 @@ unsafe extern "C" fn finish_lstm() {
 /// Replaces units of an Elman layer by tanh of the means of their rows.
 ///
 /// # Safety
-/// The pointers must cover as many groups of rows as there are fours of units, each of as many blocks as there are
-/// activations for, at addresses that are multiples of four (`LayerArgs::of_means` compares all lengths).
+/// The pointers must cover as many groups of rows as there are fours of units, each of as many blocks as
+/// there are activations for, at addresses that are multiples of four (`LayerArgs::of_means` compares all
+/// lengths).
 #[unsafe(naked)]
 unsafe extern "C" fn tanh_means_layer(args: LayerArgs<'_>) {
     mve_asm!(enter!("4"); finish = sym finish_tanh, layer = sym layer)

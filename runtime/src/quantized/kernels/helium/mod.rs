@@ -2,11 +2,10 @@
 //! their sum in one instruction, four units at a time everywhere else.
 //!
 //! Layers take turns of four groups of rows. Sums go into memory as they are, and vectors gather the same row
-//! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are those
-//! of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
+//! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are
+//! those of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
 //!
-//! What has no kernel here runs with those of `dsp`, in the same registers: GRUs, listed pairs of columns
-//! (layout `sparse`) and weight variances.
+//! What has no kernel here runs with those of `dsp`: weight variances, and pruned GRUs.
 //!
 //! An interrupt may come at any instruction, and between the parts of one. In addition to what `dsp` says:
 //! vector registers are those of floating point, and exception entry saves their lower half, VPR and FPSCR
@@ -32,6 +31,8 @@ mod elman;
 #[rustfmt::skip]
 mod gru;
 #[rustfmt::skip]
+mod listed;
+#[rustfmt::skip]
 mod lstm;
 #[rustfmt::skip]
 mod means;
@@ -40,7 +41,7 @@ mod moments;
 #[rustfmt::skip]
 mod turns;
 
-pub(in crate::quantized) use activations::{fill_pairs, narrow};
+pub(in crate::quantized) use activations::{fill_means, fill_pairs, narrow};
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use elman::tanh_layer;
 pub(in crate::quantized) use gru::gru_layer;

@@ -10,8 +10,8 @@
 /// | clobbered | q2 to q7 |
 ///
 /// # Safety
-/// Called by kernels alone, not by the rules of C. Mantissas must lie in 0 to 2³⁰ − 1, for they select an entry
-/// of the table of roots.
+/// Called by kernels alone, not by the rules of C. Mantissas must lie in 0 to 2³⁰ − 1, for they select an
+/// entry of the table of roots.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn tanh_four() {
     mve_asm!(

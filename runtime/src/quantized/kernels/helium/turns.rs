@@ -3,8 +3,10 @@
 use crate::quantized::kernels::layer_args::end_layer;
 
 use super::blocks::{group_sums, group_sums_entry};
+use super::listed::listed_four;
 
-/// Sums of four groups of rows over one stream: `$weights`, `$stride`, `$input` and `$sums` are offsets from sp,
+/// Sums of four groups of rows over one stream: `$weights`, `$stride`, `$input` and `$sums` are offsets from
+/// sp,
 /// `$between` the bytes between the blocks of a group and those of the next.
 ///
 /// | registers | |
@@ -83,8 +85,8 @@ macro_rules! scale_addresses {
     };
 }
 
-/// Replaces the addresses of groups that are not there by that of zeros, for which a lane computes the moments
-/// of zero.
+/// Replaces the addresses of groups that are not there by that of zeros, for which a lane computes the
+/// moments of zero.
 macro_rules! zeros_beyond {
     ($at:literal) => {
         concat!(
@@ -114,7 +116,8 @@ macro_rules! next_scales {
 /// | in | r4: the function that turns the sums of four groups into units; r5: log₂ of a group's bytes of units |
 /// | in | the stack: `LayerArgs` as `layer_args::frame_offset` says |
 ///
-/// Without variances (`var_blocks` is zero) there are sums of means alone. The function finds sums and addresses in the frame (`frame`) and may clobber every register but sp.
+/// Without variances (`var_blocks` is zero) there are sums of means alone. The function finds sums and
+/// addresses in the frame (`frame`) and may clobber every register but sp.
 ///
 /// # Safety
 /// Branched to by kernels alone, after `push {r0-r12, lr}`; see `lstm::lstm_layer`.
@@ -135,6 +138,11 @@ pub(super) unsafe extern "C" fn layer() {
         "add     r10, sp, #{input}",
         "stm     r10, {{r6-r9}}",
         "ldr     r0, [sp, #{mean_blocks}]",
+        "movs    r1, #4",
+        "cmp     r0, #0",
+        "it      eq",
+        "mvneq   r1, #0x80000000         @ no turn is whole",
+        "str     r1, [sp, #({left} + 4)]",
         "lsls    r4, r0, #5",
         "bl      {group_sums_entry}",
         "str     r0, [sp, #{entry}]",
@@ -169,8 +177,8 @@ pub(super) unsafe extern "C" fn layer() {
         scale_addresses!("r6", "r2", "{biases_at}"),
         scale_addresses!("r7", "r3", "{scales_at}"),
         "4:",
-        "ldr     r0, [sp, #{left}]",
-        "cmp     r0, #4",
+        "ldrd    r0, r1, [sp, #{left}]",
+        "cmp     r0, r1",
         "blt     8f",
         four_sums!("{weights}", "{strides}", "{input}", "{sums}", "32"),
         "ldr     r0, [sp, #{var_blocks}]",
@@ -191,6 +199,12 @@ pub(super) unsafe extern "C" fn layer() {
         "vpop    {{d8-d15}}",
         end_layer!(),
         "8:",
+        "ldr     r1, [sp, #{mean_blocks}]",
+        "cbnz    r1, 9f",
+        "bl      {listed_four}",
+        "ldr     r0, [sp, #{left}]",
+        "b       7f",
+        "9:",
         last_sums!("{weights}", "{input}", "{sums}", "32"),
         "ldr     r2, [sp, #{var_blocks}]",
         "cmp     r2, #0",
@@ -207,6 +221,7 @@ pub(super) unsafe extern "C" fn layer() {
         zeros_beyond!("{scales_at}"),
         "b       6b";
         weights, means, squares, vars, means_end, mean_blocks, vars_end, var_blocks, shift, roots, units;
-        group_sums = group_sums, group_sums_entry = group_sums_entry
+        group_sums = group_sums, group_sums_entry = group_sums_entry,
+        listed_four = listed_four
     )
 }
