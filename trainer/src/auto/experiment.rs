@@ -17,6 +17,8 @@ pub enum Task {
     Columns(Vec<String>),
     /// The next row.
     Next,
+    /// Some columns of the next row.
+    Ahead(Vec<String>),
     /// The row without noise of this signal-to-noise ratio in decibels.
     Clean(f64),
     /// The class of a sequence.
@@ -70,10 +72,19 @@ impl Experiment {
         matches!(self.task, Task::Label(_))
     }
 
+    /// Whether a model may begin with ridge regression: probabilities are not linear, and noise that is drawn
+    /// anew in every epoch has no closed form.
+    pub fn allows_linear(&self) -> bool {
+        self.is_normal() && !matches!(self.task, Task::Clean(_))
+    }
+
     /// The task in words.
     pub fn task_in_words(&self) -> String {
         match &self.task {
             Task::Columns(names) => format!("predict {} from {} inputs", names.join(", "), self.inputs.len()),
+            Task::Ahead(names) => {
+                format!("predict {} one row ahead from {} inputs", names.join(", "), self.inputs.len())
+            }
             Task::Next => format!("predict the next row of {} inputs", self.inputs.len()),
             Task::Clean(snr_db) => {
                 format!(
@@ -126,6 +137,15 @@ impl Experiment {
         settings
     }
 
+    /// Settings of ridge regression alone on the last rows.
+    pub fn ridge_settings(&self, rows: usize) -> Settings {
+        let mut settings = Settings::default();
+        settings.set("model.layers", Value::Array(Vec::new()));
+        settings.set("model.likelihood", "gaussian");
+        settings.set("model.linear", rows as i64);
+        settings
+    }
+
     /// The config with these settings, as commented TOML.
     pub fn config_text(&self, settings: &Settings, head: &str) -> String {
         let mut text =
@@ -151,6 +171,7 @@ impl Experiment {
     fn targets_text(&self) -> String {
         match &self.task {
             Task::Columns(targets) => format!("targets = {}\n", names(targets)),
+            Task::Ahead(targets) => format!("targets = {{ next = {} }}\n", names(targets)),
             Task::Next => "targets = \"next\"\n".into(),
             Task::Clean(snr_db) => {
                 format!(
@@ -276,7 +297,13 @@ mod tests {
             is_stratified: false,
             test_share: 0.15,
         };
-        let tasks = [Task::Columns(vec!["y".into()]), Task::Next, Task::Clean(10.0), Task::Label(labels)];
+        let tasks = [
+            Task::Columns(vec!["y".into()]),
+            Task::Ahead(vec!["b".into()]),
+            Task::Next,
+            Task::Clean(10.0),
+            Task::Label(labels),
+        ];
         for task in tasks {
             let experiment = experiment(task.clone());
             let config = experiment.config(&settings(&experiment)).unwrap();

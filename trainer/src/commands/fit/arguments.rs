@@ -18,9 +18,16 @@ pub(in crate::commands) struct DataArguments {
     /// Predict these columns from the others: names, or ranges such as c0..c3 or emg1..=emg8.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with_all = ["next", "clean", "label"])]
     target: Vec<String>,
-    /// Predict the next row of the inputs.
-    #[arg(long, conflicts_with_all = ["clean", "label"])]
-    next: bool,
+    /// Predict the next row of the inputs; with --next=COLUMNS only these of it, from all inputs.
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        conflicts_with_all = ["clean", "label"]
+    )]
+    next: Option<Vec<String>>,
     /// Remove noise from the inputs: the recordings are clean, and noise is added to them (--snr-db). Where
     /// noisy and clean columns were recorded together, give the clean ones as --target instead.
     #[arg(long, conflicts_with = "label")]
@@ -73,13 +80,18 @@ impl DataArguments {
     pub(super) fn task(&self, survey: &Survey) -> Result<TaskRequest> {
         Ok(match &self.label {
             Some(column) => TaskRequest::Label(column.clone()),
-            None if self.next => TaskRequest::Next,
+            None if self.next.is_some() => TaskRequest::Next,
             None if self.clean => TaskRequest::Clean,
             None if !self.target.is_empty() => {
                 TaskRequest::Columns(resolved("--target", &self.target, survey)?)
             }
             None => TaskRequest::Guess,
         })
+    }
+
+    /// The columns of `--next=COLUMNS`; none for all inputs.
+    pub(super) fn next_columns(&self, survey: &Survey) -> Result<Vec<String>> {
+        resolved("--next", self.next.as_deref().unwrap_or_default(), survey)
     }
 
     /// Noise to add, in decibels.

@@ -204,8 +204,10 @@ fn experiment(
     was_prepared: bool,
 ) -> Result<Experiment> {
     let splits = split(train, test, arguments.test_share)?;
+    let ahead = arguments.next_columns(survey)?;
     let targets = match &roles.task {
         TaskRequest::Columns(names) => names.clone(),
+        TaskRequest::Next if !ahead.is_empty() => ahead,
         _ => roles.named(ColumnRole::Input),
     };
     let is_binary = targets.iter().all(|name| survey.column(name).is_some_and(|column| column.is_binary()));
@@ -224,7 +226,7 @@ fn experiment(
         TaskRequest::Label(column) => {
             Task::Label(labelled_task(survey, starts, column, arguments.test_share)?)
         }
-        TaskRequest::Next | TaskRequest::Guess => Task::Next,
+        TaskRequest::Next | TaskRequest::Guess => next_task(arguments, survey, roles)?,
     };
     Ok(Experiment {
         seed: arguments.seed,
@@ -235,6 +237,18 @@ fn experiment(
         task,
         is_binary,
     })
+}
+
+/// The next row, or some columns of it, which have to be inputs as well.
+fn next_task(arguments: &DataArguments, survey: &Survey, roles: &Roles) -> Result<Task> {
+    let (ahead, inputs) = (arguments.next_columns(survey)?, roles.named(ColumnRole::Input));
+    if let Some(name) = ahead.iter().find(|name| !inputs.contains(name)) {
+        anyhow::bail!(
+            "--next={name}: this column is no input, and its next value is predicted from the inputs; add it to --inputs, or \
+             leave it out of --exclude"
+        );
+    }
+    Ok(if ahead.is_empty() { Task::Next } else { Task::Ahead(ahead) })
 }
 
 /// Reads the data. Where files do not hold every class in every part, sequences of each class are drawn
