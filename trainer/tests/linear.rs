@@ -8,7 +8,7 @@ use std::fs;
 use place::{CONFIG, Place, config, fails, json, succeeds};
 use quaver_trainer::config::Config;
 use quaver_trainer::data::{LinearPart, Scaling};
-use quaver_trainer::fit::RunState;
+use quaver_trainer::fit::{RunFolder, RunState};
 use quaver_trainer::prediction::{predict_by_network, predict_by_runtime};
 use serde_json::Value;
 
@@ -61,8 +61,31 @@ fn a_start_that_no_epoch_improves_is_kept() {
     let last: RunState = RunState::load(&place.path("run/last.state")).expect("a state");
     let best = last.best.expect("a best epoch");
     assert!(best.epoch == 0 && last.epoch == 4, "{best:?}");
+    assert_eq!(RunFolder::new(&place.path("run")).start_loss(), Some(best.valid_nll));
     let (_, ridge) = valid_nll(ALONE, &[]);
     assert!((valid - ridge).abs() < 1e-6, "{valid} against {ridge}");
+}
+
+/// Such a trial competes with its linear part.
+#[test]
+fn a_search_counts_starts_that_no_epoch_improves() {
+    let place = Place::new();
+    let space = "[search]\ntraining.learning_rate = { choice = [2.0, 3.0] }\n";
+    place.write("config.toml", &(LINEAR.to_string() + space));
+    let out = place.at("search");
+    succeeds(&[
+        "search",
+        &place.at("config.toml"),
+        "--trials",
+        "2",
+        "--out",
+        &out,
+        "--set",
+        "training.clip_norm=0",
+    ]);
+    let board = fs::read_to_string(place.path("search/leaderboard.csv")).expect("a leaderboard");
+    assert!(!board.contains("failed"), "{board}");
+    assert!(place.path("search/best/best.state").is_file(), "{board}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use quaver::{Model, ReducerModel};
 use serde::Serialize;
 
 use super::boards::{Board, Core};
-use crate::export::{code_bytes, device_memory, instructions};
+use crate::export::{bounded_instructions, code_bytes, device_memory, with_a_unit};
 
 /// Cycles per instruction. The LSTM 16/64 takes 77,000 cycles for 54,059 instructions by the cycle table of
 /// the Cortex-M4 manual, without wait states of the flash (`docs/explanation/performance.md`).
@@ -45,7 +45,8 @@ pub struct ModelCost {
     pub handle_bytes: u64,
     /// Bytes of the deepest stack, which is that of loading.
     pub stack_bytes: u64,
-    /// Instructions of a step in the worst row; unknown in the layout `float`.
+    /// Instructions of a step in the worst row, with a linear part at most; unknown for networks in the
+    /// layout `float`.
     pub instructions: Option<u64>,
 }
 
@@ -70,8 +71,8 @@ impl ModelCost {
 
     fn of_network(model: &Model<'_>, spec: &ModelSpec, core: Core) -> Self {
         let measured = core.measured();
-        let memory = device_memory(spec).into_iter().find(|memory| memory.core == measured);
-        let count = instructions(model).into_iter().find(|count| count.core == measured);
+        let memory = device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == measured);
+        let count = bounded_instructions(model).into_iter().find(|count| count.core == measured);
         ModelCost {
             model_bytes: 0,
             code_bytes: code_bytes(measured, spec.layout),

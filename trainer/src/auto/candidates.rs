@@ -1,18 +1,15 @@
 //! Architectures that fit a budget, costed before anything is trained.
 
 use anyhow::{Context, Result};
-use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::checkpoint::Layout;
 use toml::Value;
 
 use super::budget::{Budget, ModelCost};
+use super::costing::Costing;
 use super::experiment::Experiment;
-use super::settings::{Settings, TrainingSize, search_space};
-use crate::config::{Config, SearchConfig};
-use crate::data::{Dataset, Scaler, Scaling};
-use crate::export::{Additions, Encoding, RangeOptions, encode};
-use crate::fit::{Architecture, RunState};
-use crate::nn::{TrainingMethod, predictor_spec};
-use crate::reduce::ReduceModel;
+use super::settings::search_space;
+use crate::config::SearchConfig;
+use crate::data::Dataset;
 use crate::search::draw;
 
 /// Cells that are tried. A layer without recurrence is for data whose rows stand for themselves.
@@ -21,18 +18,20 @@ const CELLS: [&str; 4] = ["lstm", "gru", "tanh", "dense-tanh"];
 /// Units of the layers that are tried.
 const LAYERS: [&[u16]; 10] = [&[4], &[8], &[16], &[24], &[32], &[48], &[64], &[96], &[24, 24], &[48, 48]];
 
-/// Most parameters for each training row: larger networks learn rows by heart.
-const PARAMETERS_PER_ROW: usize = 10;
-
 /// An architecture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The cell of every layer.
     pub cell: &'static str,
-    /// Units of each layer.
+    /// Units of each layer; none for ridge regression alone.
     pub layers: Vec<u16>,
     /// `point`, or `ropd` for a variance of every weight.
     pub posterior: &'static str,
+    /// Rows that ridge regression reads, to which the network adds what it misses; 0 for a network alone.
+    pub linear: usize,
+    /// Whether outputs are added to the last row; none where a task has no linear part, and the default of
+    /// the task stays.
+    pub residual: Option<bool>,
     /// The layout in which it fits.
     pub layout: Layout,
     /// What it takes.
@@ -40,21 +39,44 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Its values in a config.
+    /// Ridge regression on the last rows, without a network and not costed yet.
+    pub(super) fn ridge(rows: usize) -> Self {
+        Candidate {
+            cell: "",
+            layers: Vec::new(),
+            posterior: "point",
+            linear: rows,
+            residual: Some(false),
+            layout: Layout::Float,
+            cost: ModelCost::default(),
+        }
+    }
+
+    /// Its values in a config: of the same keys for all candidates of a task.
     pub fn values(&self) -> Vec<(String, Value)> {
         let layers: Vec<i64> = self.layers.iter().map(|units| i64::from(*units)).collect();
-        vec![
+        let mut values = vec![
             ("model.cell".into(), self.cell.into()),
             ("model.layers".into(), layers.into()),
             ("weights.posterior".into(), self.posterior.into()),
-        ]
+        ];
+        if let Some(residual) = self.residual {
+            values.push(("model.residual".into(), residual.into()));
+            values.push(("model.linear".into(), (self.linear as i64).into()));
+        }
+        values
     }
 
-    /// Its name, such as `lstm 32`.
+    /// Its name, such as `lstm 32` or `lstm 32 + ridge 12`.
     pub fn name(&self) -> String {
         let layers: Vec<String> = self.layers.iter().map(u16::to_string).collect();
         let posterior = if self.posterior == "point" { "" } else { " with weight variances" };
-        format!("{} {}{posterior}", self.cell, layers.join("+"))
+        let network = format!("{} {}{posterior}", self.cell, layers.join("+"));
+        match (self.layers.is_empty(), self.linear) {
+            (true, rows) => format!("ridge regression on {rows} rows"),
+            (false, 0) => network,
+            (false, rows) => format!("{network} + ridge {rows}"),
+        }
     }
 
     fn units(&self) -> u32 {
@@ -65,8 +87,10 @@ impl Candidate {
 /// The architectures that fit, and the one that is nearest to fitting.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// Those that fit.
+    /// The networks that fit, alone and added to ridge regression.
     pub fitting: Vec<Candidate>,
+    /// Ridge regression without a network, if it fits.
+    pub ridge: Option<Candidate>,
     /// Number of architectures that were costed.
     pub costed: usize,
     /// The one that needs the least of its most scarce resource.
@@ -81,13 +105,18 @@ pub struct Candidates {
 /// When one cannot be encoded at all.
 pub fn candidates(experiment: &Experiment, data: &Dataset, budget: &Budget) -> Result<Candidates> {
     let costing = Costing::new(experiment, data, budget)?;
-    let mut all = Vec::new();
-    for cell in CELLS {
-        for layers in LAYERS {
-            // Reducers have no variational weights in their objective.
-            let posteriors = if experiment.is_reducer() { &["point"][..] } else { &["point", "ropd"] };
-            for &posterior in posteriors {
-                all.extend(costing.candidate(cell, layers, posterior)?);
+    let ridge = costing.ridge()?;
+    // Where ridge regression alone does not fit, it does not fit with a network.
+    let rows = ridge.as_ref().filter(|ridge| budget.fits(&ridge.cost)).map(|ridge| ridge.linear);
+    let mut all = Vec::from_iter(ridge);
+    // Reducers have no variational weights in their objective.
+    let posteriors = if experiment.is_reducer() { &["point"][..] } else { &["point", "ropd"] };
+    for linear in [0].into_iter().chain(rows) {
+        for cell in CELLS {
+            for layers in LAYERS {
+                for &posterior in posteriors {
+                    all.extend(costing.network(cell, layers, posterior, linear)?);
+                }
             }
         }
     }
@@ -96,14 +125,30 @@ pub fn candidates(experiment: &Experiment, data: &Dataset, budget: &Budget) -> R
         budget.excess(&one.cost).total_cmp(&budget.excess(&other.cost)).then(one.units().cmp(&other.units()))
     };
     let smallest = all.iter().min_by(by_excess).cloned().context("no architecture can be exported")?;
-    let fitting: Vec<Candidate> = all.into_iter().filter(|candidate| budget.fits(&candidate.cost)).collect();
+    all.retain(|candidate| budget.fits(&candidate.cost));
+    let (fitting, ridge): (Vec<Candidate>, Vec<Candidate>) =
+        all.into_iter().partition(|candidate| !candidate.layers.is_empty());
     let space = search_space(experiment.is_normal(), experiment.is_reducer(), fitting.len());
-    Ok(Candidates { fitting, costed, smallest, space, seed: experiment.seed })
+    Ok(Candidates {
+        fitting,
+        ridge: ridge.into_iter().next(),
+        costed,
+        smallest,
+        space,
+        seed: experiment.seed,
+    })
 }
 
 impl Candidates {
-    /// The one to start with: an LSTM with 32 units, 16 for few rows, or the nearest to it that fits.
-    pub fn first(&self, train_rows: usize) -> Option<&Candidate> {
+    /// Those to start with, alone and, where that fits, added to ridge regression: an LSTM with 32 units, 16
+    /// for few rows, or the nearest to it that fits.
+    pub fn first(&self, train_rows: usize) -> Vec<&Candidate> {
+        let (alone, added): (Vec<&Candidate>, Vec<&Candidate>) =
+            self.fitting.iter().partition(|candidate| candidate.linear == 0);
+        [alone, added].into_iter().filter_map(|kind| Self::nearest_to_default(kind, train_rows)).collect()
+    }
+
+    fn nearest_to_default(kind: Vec<&Candidate>, train_rows: usize) -> Option<&Candidate> {
         let wanted = if train_rows < 2000 { 16 } else { 32 };
         let distance = |candidate: &&Candidate| {
             let kind = match (candidate.cell, candidate.posterior, candidate.layers.len()) {
@@ -114,7 +159,12 @@ impl Candidates {
             };
             (kind, candidate.units().abs_diff(wanted))
         };
-        self.fitting.iter().min_by_key(distance)
+        kind.into_iter().min_by_key(distance)
+    }
+
+    /// Number of architectures that fit.
+    pub fn fitting_count(&self) -> usize {
+        self.fitting.len() + usize::from(self.ridge.is_some())
     }
 
     /// The values of trial `index`, which depend on the seed and the index alone.
@@ -141,112 +191,10 @@ impl Candidates {
     }
 }
 
-/// What all architectures share.
-struct Costing<'a> {
-    experiment: &'a Experiment,
-    data: &'a Dataset,
-    budget: &'a Budget,
-    scaling: Scaling,
-    additions: Additions,
-    settings: Settings,
-    rows: usize,
-}
-
-impl<'a> Costing<'a> {
-    fn new(experiment: &'a Experiment, data: &'a Dataset, budget: &'a Budget) -> Result<Self> {
-        // Costs do not depend on it, but a config must be possible.
-        let size =
-            TrainingSize { chunk: if experiment.is_reducer() { 0 } else { 1 }, batch: 1, steps_per_epoch: 1 };
-        let mut settings = experiment.default_settings(size, 10);
-        if experiment.is_normal() {
-            // The dearer of both.
-            settings.set("model.likelihood", "heteroscedastic");
-        }
-        Ok(Costing {
-            experiment,
-            data,
-            budget,
-            scaling: Scaling::fit(&data.train).with_density(&data.train, &data.valid),
-            additions: Additions { ranges: RangeOptions::default().fit(data)?, ..Additions::default() },
-            settings,
-            rows: data.train.iter().map(crate::data::Sequence::len).sum(),
-        })
-    }
-
-    /// An architecture in the fastest layout that fits, or else in the one nearest to it; nothing if the
-    /// network is too large for the data.
-    fn candidate(
-        &self,
-        cell: &'static str,
-        layers: &[u16],
-        posterior: &'static str,
-    ) -> Result<Option<Candidate>> {
-        let cost = ModelCost::default();
-        let mut candidate =
-            Candidate { cell, layers: layers.to_vec(), posterior, layout: Layout::Fast, cost };
-        let config = self.experiment.config(&self.settings.with(&candidate.values()))?;
-        let state = self.untrained(&config)?;
-        if state.spec.parameters() as usize > PARAMETERS_PER_ROW * self.rows.max(100) {
-            return Ok(None);
-        }
-        let mut best: Option<(f64, Layout, ModelCost)> = None;
-        for layout in [Layout::Fast, Layout::Small] {
-            let encoding = Encoding { additions: Some(&self.additions), ..Encoding::default() };
-            // The layout `small` holds no weight variances.
-            let Ok(bytes) = encode(&state, WeightFormat::Int8, layout, &encoding) else { continue };
-            let cost = self.with_classifier(ModelCost::of(&bytes, self.budget.core())?, &state, &config);
-            let excess = self.budget.excess(&cost);
-            if self.budget.fits(&cost) {
-                best = Some((excess, layout, cost));
-                break;
-            }
-            if best.as_ref().is_none_or(|(least, _, _)| excess < *least) {
-                best = Some((excess, layout, cost));
-            }
-        }
-        let Some((_, layout, cost)) = best else { return Ok(None) };
-        (candidate.layout, candidate.cost) = (layout, cost);
-        Ok(Some(candidate))
-    }
-
-    /// The network before training.
-    fn untrained(&self, config: &Config) -> Result<RunState> {
-        let (spec, names, scaling) = if self.experiment.is_reducer() {
-            let spec = ReduceModel::from_config(config, self.data)?.network;
-            let names: Vec<String> = (0..spec.outputs).map(|output| format!("e{output}")).collect();
-            let targets = Scaler::identity(names.len());
-            (spec, names, Scaling { targets, ..self.scaling.clone() })
-        } else {
-            let data = self.data;
-            let spec = predictor_spec(config, data.input_names.len(), data.target_names.len())?;
-            (spec, data.target_names.clone(), self.scaling.clone())
-        };
-        let method = TrainingMethod::from(&config.network());
-        let parameters = config.init.parameters_for(&spec, method, config.seed);
-        let names = [self.data.input_names.clone(), names];
-        Ok(RunState::first(spec, parameters, &config.training, scaling, names))
-    }
-
-    /// Adds what a reducer has besides its network, at most: weights and centres of every class, the
-    /// precision of embeddings, names, and the pool of every part of a window.
-    fn with_classifier(&self, cost: ModelCost, state: &RunState, config: &Config) -> ModelCost {
-        let Some(reduce) = &config.reduce else { return cost };
-        let classes = self.data.target_names.len() as u64;
-        let units = state.spec.layers.iter().next_back().map_or(0, |layer| u64::from(layer.units));
-        let names: u64 = self.data.target_names.iter().map(|name| name.len() as u64 + 2).sum();
-        let parts = reduce.ring.map_or(1, |[parts, _]| u64::from(parts));
-        ModelCost {
-            model_bytes: cost.model_bytes + 4 * (2 * classes * (units + 1) + units * units) + names + 128,
-            arena_bytes: cost.arena_bytes + 4 * (2 * units * (parts + 2) + 2 * classes + 16),
-            ..cost
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auto::{Core, Splits, Task};
+    use crate::auto::{Core, Splits, Task, TrainingSize};
     use crate::data::Rows;
     use crate::random::{Purpose, normals, stream};
 
@@ -282,13 +230,42 @@ mod tests {
             candidates(&experiment, &data, &budget).unwrap()
         };
         let (all, some, none) = (with(None), with(Some(4000)), with(Some(100)));
-        assert_eq!(all.fitting.len(), all.costed);
+        assert_eq!(all.fitting_count(), all.costed);
         assert!(!some.fitting.is_empty() && some.fitting.len() < all.fitting.len());
         assert!(some.fitting.iter().all(|candidate| candidate.cost.model_bytes <= 4000));
-        assert!(none.fitting.is_empty() && none.first(3000).is_none());
+        assert!(none.fitting_count() == 0 && none.first(3000).is_empty());
         assert!(none.smallest.cost.model_bytes > 100);
-        let first = all.first(3000).unwrap();
-        assert_eq!((first.cell, &first.layers[..], first.posterior), ("lstm", &[32][..], "point"));
+        let ridge = all.ridge.as_ref().expect("ridge regression fits everywhere").linear;
+        let first = all.first(3000);
+        assert_eq!(first.iter().map(|first| first.linear).collect::<Vec<_>>(), [0, ridge]);
+        for first in first {
+            assert_eq!((first.cell, &first.layers[..], first.posterior), ("lstm", &[32][..], "point"));
+        }
+    }
+
+    #[test]
+    fn ridge_regression_is_costed_alone_and_with_networks() {
+        let (experiment, data) = (experiment(), data());
+        let with = |budget: &Budget| candidates(&experiment, &data, budget).unwrap();
+        let unlimited = with(&Budget::default());
+        let (alone, added): (Vec<_>, Vec<_>) = unlimited.fitting.iter().partition(|found| found.linear == 0);
+        assert_eq!(alone.len(), added.len());
+        for (alone, added) in alone.iter().zip(&added) {
+            let name = format!("{} + ridge {}", alone.name(), added.linear);
+            assert_eq!(added.name(), name);
+            assert!(added.cost.model_bytes > alone.cost.model_bytes, "{name}");
+            assert!(added.cost.arena_bytes > alone.cost.arena_bytes, "{name}");
+            assert!(added.cost.instructions > alone.cost.instructions, "{name}");
+        }
+        let ridge = unlimited.ridge.expect("nothing is limited");
+        assert!(
+            ridge.cost.stack_bytes > 0 && ridge.cost.handle_bytes > 0 && ridge.cost.instructions.is_some()
+        );
+        // Between one row and all that were tried, as many as fit.
+        let small = Budget { flash_bytes: Some(320), ..Budget::default() };
+        let only = with(&small);
+        assert!(only.fitting.is_empty(), "{:?}", only.fitting);
+        assert!(only.ridge.is_some_and(|ridge| ridge.cost.model_bytes <= 320));
     }
 
     #[test]

@@ -81,6 +81,12 @@ impl Experiment {
         matches!(self.task, Task::Label(_))
     }
 
+    /// Whether a model may begin with ridge regression: probabilities are not linear, and noise that is drawn
+    /// anew in every epoch has no closed form.
+    pub fn allows_linear(&self) -> bool {
+        self.is_normal() && !matches!(self.task, Task::Clean(_))
+    }
+
     /// The task in words.
     pub fn task_in_words(&self) -> String {
         match &self.task {
@@ -144,6 +150,15 @@ impl Experiment {
         settings.set("training.chunk", size.chunk as i64);
         settings.set("training.epochs", epochs as i64);
         settings.set("training.patience", (epochs / 3).max(5) as i64);
+        settings
+    }
+
+    /// Settings of ridge regression alone on the last rows.
+    pub fn ridge_settings(&self, rows: usize) -> Settings {
+        let mut settings = Settings::default();
+        settings.set("model.layers", Value::Array(Vec::new()));
+        settings.set("model.likelihood", "gaussian");
+        settings.set("model.linear", rows as i64);
         settings
     }
 

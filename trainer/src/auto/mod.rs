@@ -8,6 +8,7 @@
 mod boards;
 mod budget;
 mod candidates;
+mod costing;
 mod experiment;
 mod settings;
 mod split;

@@ -21,6 +21,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
                 "likelihood",
                 "gaussian: one error bar per output; heteroscedastic: one per row; bernoulli for 0 and 1",
             ),
+            ("linear", "ridge regression on as many last rows, to which the network adds what it misses"),
             ("residual", "outputs are added to the last row, or to the noisy one"),
         ],
     ),

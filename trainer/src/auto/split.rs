@@ -50,12 +50,12 @@ struct Recording {
     rows: usize,
 }
 
-/// Splits files; `test` are files that the user keeps for testing, `test_share` the share of the rows for
-/// testing where there are none.
+/// Splits files; `valid` and `test` are files that the user has chosen for validation and for testing,
+/// `test_share` the share of the rows for testing where there are none.
 ///
 /// # Errors
 /// When there are too few rows.
-pub fn split(files: &[PreparedFile], test: &[PreparedFile], test_share: f64) -> Result<Splits> {
+pub fn split(files: &[PreparedFile], [valid, test]: [&[PreparedFile]; 2], test_share: f64) -> Result<Splits> {
     let recordings: Vec<Recording> =
         (0..).zip(files).flat_map(|(file, prepared)| recordings(file, prepared)).collect();
     let rows: usize = recordings.iter().map(|recording| recording.rows).sum();
@@ -64,10 +64,23 @@ pub fn split(files: &[PreparedFile], test: &[PreparedFile], test_share: f64) -> 
         "{rows} rows are too few to learn from and to test on; give at least {FEWEST_ROWS}"
     );
     let test_share = if test.is_empty() { test_share } else { 0.0 };
-    let mut splits = by_recordings(files, &recordings, rows, test_share)
-        .unwrap_or_else(|| by_blocks(files, &recordings, test_share));
+    let whole = |files: &[PreparedFile]| -> Vec<DataSource> {
+        files.iter().map(|file| DataSource::whole(&file.path)).collect()
+    };
+    let mut splits = match valid.is_empty() {
+        true => by_recordings(files, &recordings, rows, test_share)
+            .unwrap_or_else(|| by_blocks(files, &recordings, test_share)),
+        false => {
+            ensure!(
+                test_share == 0.0,
+                "--valid without --test: name the files to test on too, so that no file is cut into parts"
+            );
+            let how = format!("validation: {} as given", counted(valid.len(), "file"));
+            Splits { train: whole(files), valid: whole(valid), test: Vec::new(), how, train_rows: rows }
+        }
+    };
     if !test.is_empty() {
-        splits.test = test.iter().map(|file| DataSource::whole(&file.path)).collect();
+        splits.test = whole(test);
         splits.how += &format!("; test: {} as given", counted(test.len(), "file"));
     }
     Ok(splits)
@@ -208,12 +221,13 @@ mod tests {
 
     #[test]
     fn several_recordings_are_kept_whole() {
-        let found = split(&files(&[&[100], &[100], &[100], &[100], &[100], &[100]]), &[], 0.15).unwrap();
+        let found =
+            split(&files(&[&[100], &[100], &[100], &[100], &[100], &[100]]), [&[], &[]], 0.15).unwrap();
         assert_eq!(text(&found.train), ["0.csv", "1.csv", "2.csv", "3.csv"]);
         assert_eq!((text(&found.valid), text(&found.test)), (vec!["4.csv".into()], vec!["5.csv".into()]));
         assert!(found.how.starts_with("by recording: 4 recordings for training"), "{}", found.how);
         assert_eq!(found.train_rows, 400);
-        let found = split(&files(&[&[50, 50, 50, 50, 50, 50, 50]]), &[], 0.15).unwrap();
+        let found = split(&files(&[&[50, 50, 50, 50, 50, 50, 50]]), [&[], &[]], 0.15).unwrap();
         assert_eq!(text(&found.train), ["0.csv 0..5"]);
         assert_eq!(
             (text(&found.valid), text(&found.test)),
@@ -223,19 +237,19 @@ mod tests {
 
     #[test]
     fn one_recording_is_cut_into_blocks_with_margins() {
-        let found = split(&files(&[&[1000]]), &[], 0.15).unwrap();
+        let found = split(&files(&[&[1000]]), [&[], &[]], 0.15).unwrap();
         assert_eq!(text(&found.train), ["0.csv rows ..69%"]);
         assert_eq!(text(&found.valid), ["0.csv rows 70%..84%"]);
         assert_eq!(text(&found.test), ["0.csv rows 85%.."]);
         // So are recordings of which one has most of the rows.
-        let found = split(&files(&[&[100], &[100], &[1000]]), &[], 0.5).unwrap();
+        let found = split(&files(&[&[100], &[100], &[1000]]), [&[], &[]], 0.5).unwrap();
         assert_eq!(text(&found.test), ["0.csv rows 50%..", "1.csv rows 50%..", "2.csv rows 50%.."]);
         assert_eq!(text(&found.train)[0], "0.csv rows ..34%");
     }
 
     #[test]
     fn short_recordings_are_not_cut() {
-        let found = split(&files(&[&[500, 3, 8, 600]]), &[], 0.15).unwrap();
+        let found = split(&files(&[&[500, 3, 8, 600]]), [&[], &[]], 0.15).unwrap();
         assert_eq!(text(&found.test), ["0.csv 0..1 rows 85%..", "0.csv 3..4 rows 85%.."]);
         assert_eq!(text(&found.train).last().unwrap(), "0.csv 1..3");
         assert!(found.how.ends_with("2 recordings shorter than 40 rows for training"), "{}", found.how);
@@ -244,7 +258,7 @@ mod tests {
     #[test]
     fn files_for_testing_are_left_alone() {
         let all = files(&[&[100], &[100], &[90], &[80]]);
-        let found = split(&all[..3], &all[3..], 0.15).unwrap();
+        let found = split(&all[..3], [&[], &all[3..]], 0.15).unwrap();
         assert_eq!(
             (text(&found.train), text(&found.valid)),
             (vec!["0.csv".into(), "1.csv".into()], vec!["2.csv".into()])
@@ -254,7 +268,23 @@ mod tests {
     }
 
     #[test]
+    fn files_for_validation_are_whole_and_so_are_all_others() {
+        let all = files(&[&[100], &[200], &[50], &[60]]);
+        let found = split(&all[..2], [&all[2..3], &all[3..]], 0.15).unwrap();
+        assert_eq!(text(&found.train), ["0.csv", "1.csv"]);
+        assert_eq!([text(&found.valid), text(&found.test)], [["2.csv"], ["3.csv"]]);
+        assert_eq!(found.how, "validation: 1 file as given; test: 1 file as given");
+        let error = split(&all[..2], [&all[2..3], &[]], 0.15).unwrap_err().to_string();
+        assert!(error.contains("--valid without --test"), "{error}");
+    }
+
+    #[test]
     fn too_few_rows_are_refused() {
-        assert!(split(&files(&[&[40]]), &[], 0.15).unwrap_err().to_string().contains("40 rows are too few"));
+        assert!(
+            split(&files(&[&[40]]), [&[], &[]], 0.15)
+                .unwrap_err()
+                .to_string()
+                .contains("40 rows are too few")
+        );
     }
 }

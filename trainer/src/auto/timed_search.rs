@@ -1,9 +1,10 @@
 //! Trials by successive halving until time is up.
 //!
-//! A search is a folder of brackets. The first has one trial, the default; each further one has nine, of
-//! which three train for three times as long and one to its end. Trials depend on the seed and their number
-//! alone, so that a search that was stopped continues with the command that started it. The folder also
-//! keeps how long it has searched so far.
+//! Ridge regression comes first, where a model may be linear: it takes no time. Then a search is a folder of
+//! brackets. The first has the default, alone and added to ridge regression; the better one after a third of
+//! the epochs trains to its end. Each further bracket has nine trials, of which three train for three times
+//! as long and one to its end. Trials depend on the seed and their number alone, so that a search that was
+//! stopped continues with the command that started it. The folder also keeps how long it has searched so far.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
 use super::candidates::Candidates;
 use super::experiment::Experiment;
 use super::settings::{Settings, TrainingSize};
+use crate::config::Config;
 use crate::data::Dataset;
 use crate::files;
-use crate::fit::{EpochMetrics, Progress, RunFolder, TrainOptions};
+use crate::fit::{EpochMetrics, NoProgress, Progress, RunFolder, TrainOptions};
 use crate::runs;
 use crate::search::{
     ChildProcesses, Deadline, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome, TrialProgress,
@@ -28,6 +29,9 @@ use crate::search::{
 
 /// Trials of a bracket.
 const TRIALS: usize = 9;
+
+/// Both defaults train for one of as many parts of the epochs, then the better one alone.
+const FIRST_STAGE: usize = 3;
 
 /// After so many brackets there is nothing new to find.
 const MOST_BRACKETS: usize = 100;
@@ -87,7 +91,7 @@ pub enum SearchEvent {
     },
 }
 
-/// The trial with the lowest validation loss.
+/// A trial to keep.
 #[derive(Clone, Debug)]
 pub struct BestTrial {
     /// Its name.
@@ -96,8 +100,6 @@ pub struct BestTrial {
     pub run: RunFolder,
     /// Its settings, all of them.
     pub settings: Settings,
-    /// What it has drawn.
-    pub values: Vec<(String, Value)>,
     /// Its validation loss.
     pub valid_loss: f64,
 }
@@ -105,14 +107,26 @@ pub struct BestTrial {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct TimedSearchReport {
-    /// The best trial.
-    pub best: BestTrial,
+    /// The network with the lowest validation loss; none if none fits, or none has completed an epoch.
+    pub network: Option<BestTrial>,
+    /// Ridge regression without a network, if that fits.
+    pub ridge: Option<BestTrial>,
     /// Every trial by its validation loss, with its name and its epochs.
     pub trials: Vec<(f64, String, usize)>,
     /// Whether somebody has asked to end.
     pub was_interrupted: bool,
     /// Seconds of all calls.
     pub seconds: f64,
+}
+
+impl TimedSearchReport {
+    /// The network, or ridge regression if there is none.
+    ///
+    /// # Panics
+    /// If there is neither; a search that finds nothing has no report.
+    pub fn best(&self) -> &BestTrial {
+        self.network.as_ref().or(self.ridge.as_ref()).expect("a report has a model")
+    }
 }
 
 /// What the folder keeps.
@@ -132,9 +146,14 @@ impl TimedSearch<'_> {
     pub fn run(&self, watch: &(dyn Fn(SearchEvent) + Sync)) -> Result<TimedSearchReport> {
         fs::create_dir_all(self.out).with_context(|| format!("cannot create `{}`", self.out.display()))?;
         let begun = Instant::now();
+        if self.candidates.fitting.is_empty() {
+            let ridge = self.train_ridge(watch)?;
+            return self.report(&Settings::default(), ridge, begun.elapsed().as_secs_f64());
+        }
         let mut state = self.state(watch)?;
         let settings = self.settings(&state)?;
         self.write_base(&settings)?;
+        let ridge = self.train_ridge(watch)?;
         let deadline = Deadline {
             at: begun + self.time.saturating_sub(Duration::from_secs_f64(state.seconds)),
             interrupted: Arc::clone(&self.interrupted),
@@ -142,7 +161,7 @@ impl TimedSearch<'_> {
         let before = state.seconds;
         for number in 0..MOST_BRACKETS {
             let bracket = self.bracket(number)?;
-            let ended = self.train(&bracket, &deadline, watch);
+            let ended = self.train(&bracket, ridge.as_ref(), &deadline, watch);
             state.seconds = before + begun.elapsed().as_secs_f64();
             self.keep(&state)?;
             match ended {
@@ -153,7 +172,22 @@ impl TimedSearch<'_> {
                 Err(_) => {}
             }
         }
-        self.report(&settings, state.seconds)
+        self.report(&settings, ridge, state.seconds)
+    }
+
+    /// Trains ridge regression alone, if it fits: once more in every call, because that takes no time.
+    fn train_ridge(&self, watch: &(dyn Fn(SearchEvent) + Sync)) -> Result<Option<BestTrial>> {
+        let Some(candidate) = &self.candidates.ridge else { return Ok(None) };
+        let settings = self.experiment.ridge_settings(candidate.linear);
+        let config = self.experiment.config(&settings)?;
+        let folder = self.out.join("ridge");
+        remove_folder(&folder)?;
+        let summary = runs::train(&config, self.data, &folder, TrainOptions::default(), &mut NoProgress)?;
+        let valid_loss = summary.best.map_or(f64::INFINITY, |best| best.valid_nll);
+        let name = candidate.name();
+        let (result, best) = (Ok(valid_loss), Some(valid_loss));
+        watch(SearchEvent::Trial { name: name.clone(), epochs: 0, result, best, left: self.time });
+        Ok(Some(BestTrial { name, run: RunFolder::new(&folder), settings, valid_loss }))
     }
 
     /// When a bracket ends: the default has completed an epoch by then, however slow it is.
@@ -212,7 +246,8 @@ impl TimedSearch<'_> {
 
     fn default_settings(&self, size: TrainingSize, epochs: usize) -> Result<Settings> {
         let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
-        let first = self.candidates.first(rows).context("no architecture fits")?;
+        let all = self.candidates.first(rows);
+        let first = all.first().context("no network fits")?;
         Ok(self.experiment.default_settings(size, epochs).with(&first.values()))
     }
 
@@ -220,12 +255,10 @@ impl TimedSearch<'_> {
     fn epoch_seconds(&self, size: TrainingSize) -> Result<f64> {
         let config = self.experiment.config(&self.default_settings(size, 2)?)?;
         let folder = self.out.join("probe");
-        if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
-        }
+        remove_folder(&folder)?;
         let mut watch = LastEpoch(f64::INFINITY);
         runs::train(&config, self.data, &folder, TrainOptions::default(), &mut watch)?;
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        remove_folder(&folder)?;
         Ok(watch.0)
     }
 
@@ -255,16 +288,18 @@ impl TimedSearch<'_> {
     }
 
     fn bracket(&self, number: usize) -> Result<Bracket> {
+        let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
+        let first = self.candidates.first(rows);
         let plan = SearchPlan {
             config: self.base(),
-            overrides: Vec::new(),
+            overrides: if number == 0 { vec![self.first_stage()?] } else { Vec::new() },
             data_dir: None,
-            trials: if number == 0 { 1 } else { TRIALS },
+            trials: if number == 0 { first.len() } else { TRIALS },
             jobs: 1,
             out: self.folder(number),
         };
         let values = |index: usize| match number {
-            0 => Vec::new(),
+            0 => first[index].values(),
             _ => self.candidates.trial((number - 1) * TRIALS + index),
         };
         let trials: Result<Vec<Trial>> =
@@ -272,9 +307,18 @@ impl TimedSearch<'_> {
         Ok(Bracket { number, plan, trials: trials? })
     }
 
+    /// How long both defaults train. Halving as in other brackets would compare them after a ninth of the
+    /// epochs, when a network alone has hardly begun, and one that is added to ridge regression has nearly
+    /// arrived.
+    fn first_stage(&self) -> Result<String> {
+        let base = Config::load(&self.base(), &[])?;
+        Ok(format!("search.halving.first_epochs={}", base.training.epochs.div_ceil(FIRST_STAGE)))
+    }
+
     fn train(
         &self,
         bracket: &Bracket,
+        ridge: Option<&BestTrial>,
         deadline: &Deadline,
         watch: &(dyn Fn(SearchEvent) + Sync),
     ) -> Result<()> {
@@ -283,7 +327,8 @@ impl TimedSearch<'_> {
             threads: self.threads,
             deadline: Some(self.deadline_of(bracket, deadline)),
         };
-        let before = self.best_of(bracket.number)?;
+        let before = self.best_of(bracket.number)?.into_iter().chain(ridge.map(|ridge| ridge.valid_loss));
+        let before = before.reduce(f64::min);
         let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };
         run_trials(&bracket.plan, bracket.trials.clone(), &launcher, &observer).map(|_| ())
     }
@@ -308,28 +353,44 @@ impl TimedSearch<'_> {
     }
 
     /// All trials of all calls.
-    fn report(&self, settings: &Settings, seconds: f64) -> Result<TimedSearchReport> {
-        let (mut trials, mut best): (Vec<(f64, String, usize)>, Option<BestTrial>) = (Vec::new(), None);
+    fn report(
+        &self,
+        settings: &Settings,
+        ridge: Option<BestTrial>,
+        seconds: f64,
+    ) -> Result<TimedSearchReport> {
+        let mut network: Option<BestTrial> = None;
+        let mut trials: Vec<(f64, String, usize)> =
+            ridge.iter().map(|ridge| (ridge.valid_loss, ridge.name.clone(), 0)).collect();
         for number in (0..MOST_BRACKETS).take_while(|number| self.folder(*number).exists()) {
             let bracket = self.bracket(number)?;
             for trial in &bracket.trials {
                 let progress = trial.progress(usize::MAX)?;
                 let Some(found) = progress.best else { continue };
                 let name = self.name(bracket.number, trial);
-                if best.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
-                    let (settings, values) = (settings.with(&trial.values), trial.values.clone());
+                if network.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
+                    let settings = settings.with(&trial.values);
                     let (run, valid_loss) = (trial.run(), found.valid_nll);
-                    best = Some(BestTrial { name: name.clone(), run, settings, values, valid_loss });
+                    network = Some(BestTrial { name: name.clone(), run, settings, valid_loss });
                 }
                 trials.push((found.valid_nll, name, progress.epochs));
             }
         }
         trials.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let best = best.context(
-            "it was stopped before the first model had completed an epoch: repeat the command to go on",
-        )?;
-        Ok(TimedSearchReport { best, trials, was_interrupted: (self.interrupted)(), seconds })
+        ensure!(
+            network.is_some() || ridge.is_some(),
+            "it was stopped before the first model had completed an epoch: repeat the command to go on"
+        );
+        Ok(TimedSearchReport { network, ridge, trials, was_interrupted: (self.interrupted)(), seconds })
     }
+}
+
+/// Removes a folder, if there is one.
+fn remove_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    }
+    Ok(())
 }
 
 /// Some trials that compete.

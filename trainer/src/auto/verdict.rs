@@ -17,6 +17,20 @@ pub struct Rival {
     pub valid: PairedDifference,
     /// The difference on test data, which is reported; none without test data.
     pub test: Option<PairedDifference>,
+    /// Whether it can be exported in the place of the model: then the model has to be clearly better.
+    pub is_model: bool,
+}
+
+impl Rival {
+    /// Whether it is as good as the model, or better, on validation data.
+    fn is_as_good(&self) -> bool {
+        self.valid.mean >= -NEGLIGIBLE
+    }
+
+    /// Whether the model is not clearly better on validation data.
+    pub fn suffices(&self) -> bool {
+        !self.valid.is_clearly_below(-NEGLIGIBLE)
+    }
 }
 
 /// The loss whose difference decides.
@@ -68,20 +82,18 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Decides on validation data against the best of the rivals there.
-    pub fn new(rivals: &[Rival], unit: LossUnit) -> Self {
+    /// Decides about a model, such as `the net`, on validation data against the best of the rivals there.
+    pub fn new(model: &str, rivals: &[Rival], unit: LossUnit) -> Self {
         // The rival that the model is least ahead of.
         let Some(best) = rivals.iter().max_by(|one, other| one.valid.mean.total_cmp(&other.valid.mean))
         else {
-            let text = "there is nothing to compare the net with".to_string();
+            let text = format!("there is nothing to compare {model} with");
             return Verdict { kind: VerdictKind::Undecided, rival: None, text };
         };
-        let kind = if best.valid.is_clearly_below(-NEGLIGIBLE) {
-            VerdictKind::WorthIt
-        } else if best.valid.mean < -NEGLIGIBLE {
-            VerdictKind::Undecided
-        } else {
-            VerdictKind::UseRival
+        let kind = match (best.suffices(), best.is_as_good() || best.is_model) {
+            (false, _) => VerdictKind::WorthIt,
+            (true, true) => VerdictKind::UseRival,
+            (true, false) => VerdictKind::Undecided,
         };
         let by = |difference: &PairedDifference| {
             let how = if difference.mean < 0.0 { "better" } else { "worse" };
@@ -94,12 +106,16 @@ impl Verdict {
             best.test.as_ref().map_or(String::new(), |test| format!(", and {} on test data", by(test)));
         let evidence = format!("{} than {name} on validation data{on_test}", by(&best.valid));
         let mut text = match kind {
-            VerdictKind::WorthIt => format!("the net is worth it: it is {evidence}"),
+            VerdictKind::WorthIt => format!("{model} is worth it: it is {evidence}"),
             VerdictKind::Undecided => {
-                format!("the net may be worth it, but chance would explain the difference: it is {evidence}")
+                format!("{model} may be worth it, but chance would explain the difference: it is {evidence}")
             }
+            VerdictKind::UseRival if !best.is_as_good() => format!(
+                "use {name}, which is simpler: chance would explain the difference, and the best of many trials looks better \
+                 than it is; {model} is {evidence}"
+            ),
             VerdictKind::UseRival => {
-                format!("use {name}: it is as good or better; the net is {evidence}")
+                format!("use {name}: it is as good or better; {model} is {evidence}")
             }
         };
         text += best.test.as_ref().map_or("", |test| doubt(kind, test));
@@ -124,32 +140,53 @@ mod tests {
 
     fn rival(name: &str, valid: f64, test: f64) -> Rival {
         let of = |mean| PairedDifference { mean, std_error: 0.05 };
-        Rival { name: name.into(), valid: of(valid), test: Some(of(test)) }
+        Rival { name: name.into(), valid: of(valid), test: Some(of(test)), is_model: false }
+    }
+
+    #[test]
+    fn a_rival_that_could_be_exported_has_the_benefit_of_the_doubt() {
+        let of = |valid: f64| {
+            let simpler = Rival { is_model: true, ..rival("ridge AR", valid, valid) };
+            Verdict::new("the net", &[simpler], LossUnit::Nats)
+        };
+        let verdict = of(-0.05);
+        assert!(
+            verdict.kind == VerdictKind::UseRival
+                && verdict.text.starts_with("use ridge AR, which is simpler: chance")
+                && verdict.text.contains("the net is 0.050 ± 0.050 nats per step better than ridge AR"),
+            "{}",
+            verdict.text
+        );
+        assert_eq!(of(-0.2).kind, VerdictKind::WorthIt);
+        assert_eq!(of(0.0).kind, VerdictKind::UseRival);
     }
 
     #[test]
     fn the_best_rival_on_validation_decides() {
-        let verdict =
-            Verdict::new(&[rival("persistence", -2.0, -2.0), rival("ridge AR", -0.3, -0.4)], LossUnit::Nats);
+        let verdict = Verdict::new(
+            "the net",
+            &[rival("persistence", -2.0, -2.0), rival("ridge AR", -0.3, -0.4)],
+            LossUnit::Nats,
+        );
         assert_eq!((verdict.kind, verdict.rival.as_deref()), (VerdictKind::WorthIt, Some("ridge AR")));
         assert!(
             verdict.text.starts_with("the net is worth it: it is 0.300 ± 0.050 nats per step better"),
             "{}",
             verdict.text
         );
-        let verdict = Verdict::new(&[rival("ridge AR", 0.2, 0.1)], LossUnit::Nats);
+        let verdict = Verdict::new("the net", &[rival("ridge AR", 0.2, 0.1)], LossUnit::Nats);
         assert_eq!(verdict.kind, VerdictKind::UseRival);
         assert!(verdict.text.starts_with("use ridge AR: "), "{}", verdict.text);
         assert_eq!(
-            Verdict::new(&[rival("ridge AR", -0.05, -0.1)], LossUnit::Nats).kind,
+            Verdict::new("the net", &[rival("ridge AR", -0.05, -0.1)], LossUnit::Nats).kind,
             VerdictKind::Undecided
         );
-        assert_eq!(Verdict::new(&[], LossUnit::Nats).kind, VerdictKind::Undecided);
+        assert_eq!(Verdict::new("the net", &[], LossUnit::Nats).kind, VerdictKind::Undecided);
     }
 
     #[test]
     fn a_test_that_disagrees_is_told() {
-        let verdict = Verdict::new(&[rival("ridge AR", -0.3, 0.2)], LossUnit::Nats);
+        let verdict = Verdict::new("the net", &[rival("ridge AR", -0.3, 0.2)], LossUnit::Nats);
         assert!(
             verdict.kind == VerdictKind::WorthIt && verdict.text.contains("disagree"),
             "{}",

@@ -34,10 +34,20 @@ impl LinearPart {
     /// Fits the weights on the training data, with the penalty that has the smallest squared error on the
     /// validation data; nothing if some target is never observed.
     pub fn fit(train: &[Sequence], valid: &[Sequence], scaling: &Scaling, rows: usize) -> Option<Self> {
-        let fit = RidgeFit::fit(train, valid, scaling, &[rows])?;
+        Self::fit_best(train, valid, scaling, &[rows])
+    }
+
+    /// Like [`fit`](Self::fit), with the best of several numbers of rows, in ascending order.
+    pub fn fit_best(
+        train: &[Sequence],
+        valid: &[Sequence],
+        scaling: &Scaling,
+        rows: &[usize],
+    ) -> Option<Self> {
+        let fit = RidgeFit::fit(train, valid, scaling, rows)?;
         let numbers = fit.weights.iter().map(|weight| (*weight as f32).clamp(-LARGEST, LARGEST)).collect();
         let noise_var = fit.variance.iter().map(|variance| *variance as f32).collect();
-        Some(LinearPart { rows, penalty: fit.penalty, numbers, noise_var })
+        Some(LinearPart { rows: fit.lags, penalty: fit.penalty, numbers, noise_var })
     }
 
     /// Whether this is a linear part of a model with this many inputs and targets.

@@ -57,6 +57,7 @@ pub use linear_part::{LinearPart, MOST_LINEAR_VALUES};
 pub use look_ahead::LookAhead;
 pub use read_file::{FileChecksum, ReadFile, changed_file};
 pub use recording_noise::FreshNoise;
+pub use ridge::ridge_rows;
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

@@ -6,8 +6,19 @@ use super::normal_equations::{Features, NormalEquations, observed_together};
 use super::rows::Sequence;
 use super::scaler::Scaling;
 
+/// Candidate numbers of rows.
+const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];
+
+/// With more features than this, fitting takes longer than a baseline should.
+const MOST_FEATURES: usize = 512;
+
 /// Candidate penalties.
 const PENALTIES: [f64; 7] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0];
+
+/// Numbers of rows that ridge regression is tried with, for this many inputs; none if there are too many.
+pub fn ridge_rows(inputs: usize) -> Vec<usize> {
+    LAGS.into_iter().filter(|lags| lags * inputs < MOST_FEATURES).collect()
+}
 
 /// A linear prediction in standardised units, with constant variance.
 #[derive(Clone, Debug)]

@@ -39,7 +39,7 @@ pub(super) fn network_instructions(model: &Model<'_>) -> Vec<InstructionCount> {
 }
 
 /// Predictions for an architecture whose maps hold these blocks; none of them in layouts that leave none out.
-fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount> {
+pub(super) fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount> {
     let varied = spec.output.weight_variance;
     if spec.layers.iter().any(|layer| layer.weight_variance != varied) {
         return Vec::new();

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::files;
@@ -16,6 +17,12 @@ const FREE: [&str; 3] = ["training.epochs", "training.patience", "training.max_m
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     path: PathBuf,
+}
+
+/// What the linear part of a model reaches alone.
+#[derive(Serialize, Deserialize)]
+struct StartLoss {
+    valid_nll: f64,
 }
 
 impl RunFolder {
@@ -42,6 +49,23 @@ impl RunFolder {
     /// The state after the epoch with the lowest validation loss.
     pub fn best_state(&self) -> PathBuf {
         self.path.join("best.state")
+    }
+
+    /// The validation loss of the linear part alone, before the first epoch, if the model has one.
+    fn start(&self) -> PathBuf {
+        self.path.join("start.json")
+    }
+
+    /// Keeps the validation loss before the first epoch.
+    pub(super) fn write_start_loss(&self, valid_nll: f64) -> Result<()> {
+        let text = serde_json::to_string(&StartLoss { valid_nll })?;
+        files::replace(&self.start(), text.as_bytes())
+    }
+
+    /// The validation loss before the first epoch; none for models that start at random.
+    pub fn start_loss(&self) -> Option<f64> {
+        let text = fs::read_to_string(self.start()).ok()?;
+        serde_json::from_str::<StartLoss>(&text).ok().map(|start| start.valid_nll)
     }
 
     /// Creates the folder for a new run, unless it exists.

@@ -162,6 +162,7 @@ impl<A: Architecture> Run<'_, A> {
         let ValidationLoss { nll: valid_nll, .. } = self.validate(&mut start)?;
         start.best = Some(BestEpoch { epoch: 0, valid_nll });
         evaluated_state(&start, self.config, self.data).save(&self.folder.best_state())?;
+        self.folder.write_start_loss(valid_nll)?;
         start.save(&self.folder.last_state())?;
         if let Some(LinearPart { rows, penalty, .. }) = &start.scaling.linear {
             progress.notice(&format!(

@@ -96,7 +96,9 @@ impl Trial {
         metrics.retain(|metrics| metrics.epoch <= saved);
         let best = metrics.iter().rfind(|metrics| metrics.best);
         let best = best.map(|metrics| BestEpoch { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
-        Ok(TrialProgress { epochs: metrics.len(), best })
+        // A network that does not improve on its linear part is that part alone.
+        let start = || Some(BestEpoch { epoch: 0, valid_nll: run.start_loss()? });
+        Ok(TrialProgress { epochs: metrics.len(), best: best.or_else(start) })
     }
 
     /// Whether there is nothing left to train up to `epochs`.

@@ -41,6 +41,9 @@ pub(in crate::commands) struct DataArguments {
     /// Tell the class in this column: of whole recordings, or row by row of a stream.
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
+    /// With --label: classify windows of this many rows, instead of a length that follows from the rate.
+    #[arg(long, value_name = "ROWS", requires = "label", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub(super) window: Option<u32>,
     /// Read these columns and no others.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     inputs: Vec<String>,
@@ -67,6 +70,9 @@ pub(in crate::commands) struct DataArguments {
     /// Numbers such as 1,234 have a decimal comma.
     #[arg(long)]
     pub(super) decimal_comma: bool,
+    /// Files to choose settings by, instead of a part of ROWS; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(super) valid: Vec<PathBuf>,
     /// Files to test on, which are used for nothing else; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(super) test: Vec<PathBuf>,
@@ -79,6 +85,11 @@ pub(in crate::commands) struct DataArguments {
 }
 
 impl DataArguments {
+    /// All files: for training, then for validation, then for testing.
+    pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.rows.iter().chain(&self.valid).chain(&self.test)
+    }
+
     /// The task, as far as it was said.
     pub(super) fn task(&self, survey: &Survey) -> Result<TaskRequest> {
         Ok(match &self.label {
@@ -100,7 +111,8 @@ impl DataArguments {
         }
         if let Some(name) = columns.iter().find(|name| !inputs.contains(name)) {
             bail!(
-                "--next: `{name}` is not among the inputs ({}); a column is predicted ahead from its own past too",
+                "--next={name}: this column is no input, and its next values are predicted from the inputs ({}); add it to \
+                 --inputs, or leave it out of --exclude",
                 inputs.join(", ")
             );
         }

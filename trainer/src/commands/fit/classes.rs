@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::results::FitResults;
 use super::understand::Understanding;
-use crate::auto::{Budget, Candidate, LossUnit, ModelCost, Rival, Verdict};
+use crate::auto::{BestTrial, Budget, Candidate, LossUnit, ModelCost, Rival, Verdict};
 use crate::commands::eval::confusion;
 use crate::commands::{export, export_reduce};
 use crate::config::Config;
@@ -28,6 +28,7 @@ pub(super) fn finish(
     found: &Understanding,
     budget: &Budget,
     candidate: Option<&Candidate>,
+    best: &BestTrial,
     out: &Path,
 ) -> Result<FitResults> {
     let run = RunFolder::new(&out.join("run"));
@@ -58,6 +59,7 @@ pub(super) fn finish(
             name: valid.baselines[index].name.clone(),
             valid: valid.difference(index),
             test: Some(test.difference(index)),
+            is_model: false,
         })
         .collect();
     let scores = &test.scores;
@@ -74,7 +76,8 @@ pub(super) fn finish(
         exported.cost.nll_increase
     );
     Ok(FitResults {
-        verdict: Verdict::new(&rivals, LossUnit::ErrorShare),
+        exported: best.clone(),
+        verdict: Verdict::new("the net", &rivals, LossUnit::ErrorShare),
         comparison: comparison(&test),
         details: details(&test),
         facts: vec![("right class", right.clone()), ("int8 costs", costs.clone())],

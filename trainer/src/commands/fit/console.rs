@@ -61,7 +61,7 @@ impl FitConsole {
     pub(super) fn finish(&self, searched: &TimedSearchReport) {
         let why = if searched.was_interrupted { "stopped; the same command continues" } else { "time is up" };
         self.bar.finish_and_clear();
-        print_note(&format!("{why}: {} trials, the best is {}", searched.trials.len(), searched.best.name));
+        print_note(&format!("{why}: {} trials, the best is {}", searched.trials.len(), searched.best().name));
     }
 }
 

@@ -58,6 +58,17 @@ impl LabelledTask {
         self.window = if window >= 10 { window / 5 * 5 } else { window };
         self.stride = self.stride.max(self.window / 5).max(1);
     }
+
+    /// Windows of a length that the user has chosen.
+    pub(super) fn take_window(&mut self, rows: usize) -> Result<()> {
+        ensure!(
+            self.cut == "windows",
+            "--window: every recording has one class, and is classified as a whole; leave --window out"
+        );
+        self.window = rows;
+        self.stride = self.stride.max(rows / 5).max(1);
+        Ok(())
+    }
 }
 
 /// Whether every part has sequences of every class.

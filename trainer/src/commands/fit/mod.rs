@@ -8,6 +8,7 @@ mod page;
 mod predictor;
 mod quantity;
 mod results;
+mod tested;
 mod understand;
 
 use std::env;
@@ -100,7 +101,8 @@ fn dry_run(arguments: &Arguments) -> Result<()> {
     let text = budget_text(&budget, &fitting, found.experiment.splits.train_rows);
     if arguments.json {
         let mut description = found.json();
-        let named: Vec<String> = fitting.fitting.iter().map(|candidate| candidate.name()).collect();
+        let named: Vec<String> =
+            fitting.fitting.iter().chain(&fitting.ridge).map(|candidate| candidate.name()).collect();
         description["fitting"] = json!(named);
         description["costed"] = json!(fitting.costed);
         description["budget"] = json!(budget);
@@ -119,7 +121,8 @@ fn budget_text(budget: &Budget, found: &Candidates, train_rows: usize) -> Result
         None if budget.is_limited() => format!("the budget, on a Cortex-{}", budget.core()),
         None => "no board, no limit (--board NAME, --flash, --ram)".to_string(),
     };
-    let Some(first) = found.first(train_rows) else {
+    let all = found.first(train_rows);
+    let Some(first) = all.first().copied().or(found.ridge.as_ref()) else {
         bail!(
             "nothing fits {place}. The smallest of {} architectures, {}, needs: {}. Give more flash or RAM, a lower --rate, \
              fewer --inputs, or another --board",
@@ -130,11 +133,14 @@ fn budget_text(budget: &Budget, found: &Candidates, train_rows: usize) -> Result
     };
     let mut text = format!(
         "budget   {place}: {} of {} architectures fit\nfirst    {}, {}",
-        found.fitting.len(),
+        found.fitting_count(),
         found.costed,
         first.name(),
         budget.in_words(&first.cost)
     );
+    for other in all.iter().skip(1).copied().chain(found.ridge.as_ref().filter(|_| !all.is_empty())) {
+        text += &format!("\n         {}, {}", other.name(), budget.in_words(&other.cost));
+    }
     if budget.clock_hz.is_some() && budget.rate_hz.is_none() {
         text +=
             "\nnote: no sampling rate is known, so the processor's time is not limited: give --rate 200Hz";
@@ -177,22 +183,26 @@ fn finish(
     out: &Path,
 ) -> Result<()> {
     print_note("exporting, testing and comparing");
-    copy_run(&searched.best.run, &out.join("run"))?;
+    let results: FitResults = match found.experiment.is_reducer() {
+        true => {
+            copy_run(&searched.best().run, &out.join("run"))?;
+            let candidate = fitting.of(&searched.best().settings.overrides());
+            classes::finish(found, budget, candidate, searched.best(), out)?
+        }
+        false => predictor::finish(found, budget, fitting, searched, out)?,
+    };
+    let exported = &results.exported;
+    copy_run(&exported.run, &out.join("run"))?;
     let head = format!(
         "Found by quaver fit: {}.\nValidation loss {:.4}, trial {}.\n\nTo change it and train again:\n  quaver train {} --out {}",
         found.experiment.task_in_words(),
-        searched.best.valid_loss,
-        searched.best.name,
+        exported.valid_loss,
+        exported.name,
         out.join("config.toml").display(),
         out.join("again").display()
     );
-    let config = found.experiment.config_text(&searched.best.settings, &head);
+    let config = found.experiment.config_text(&exported.settings, &head);
     files::replace(&out.join("config.toml"), config.as_bytes())?;
-    let candidate = fitting.of(&searched.best.settings.overrides());
-    let results: FitResults = match found.experiment.is_reducer() {
-        true => classes::finish(found, budget, candidate, out)?,
-        false => predictor::finish(found, budget, candidate, out)?,
-    };
     report::write(&out.join("report.html"), &page::page(found, budget, searched, &results))?;
     let first = arguments.data.rows.first().cloned().unwrap_or_default();
     let header = if found.has_header { "" } else { " --no-header" };

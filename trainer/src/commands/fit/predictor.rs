@@ -4,21 +4,18 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use quaver::Model;
-use quaver::checkpoint::{Likelihood, WeightFormat};
-use serde_json::json;
+use quaver::checkpoint::WeightFormat;
+use serde_json::{Value, json};
 
 use super::results::FitResults;
+use super::tested::Tested;
 use super::understand::Understanding;
-use crate::auto::{Budget, Candidate, LossUnit, ModelCost, Rival, Task, Verdict, VerdictKind};
-use crate::commands::eval::comparison_row;
+use crate::auto::{BestTrial, Budget, Candidate, Candidates, ModelCost, Task, TimedSearchReport};
 use crate::commands::export::{ExportedPredictor, export_in, write_c_header};
-use crate::data::{Dataset, Rows, Scaling, Sequence};
-use crate::evaluate::{
-    BaselinePrediction, Denoising, MissingCase, MissingEvaluation, PairedDifference, PerturbedRecordings,
-    Scores, baseline_predictions, denoising, scores, step_nlls,
-};
+use crate::data::{Dataset, Sequence};
+use crate::evaluate::{MissingCase, MissingEvaluation, PerturbedRecordings, Scores};
 use crate::export::StorageOptions;
-use crate::fit::{RunFolder, RunState};
+use crate::fit::RunState;
 use crate::prediction::{SequencePrediction, predict_by_runtime};
 use crate::report::plot::{self, Band, Calibration, CalibrationCurve};
 use crate::report::{Body, KeyFigure, Section};
@@ -35,30 +32,79 @@ const MOST_DRAWN_OUTPUTS: usize = 3;
 /// Half of the 90 % interval in standard deviations.
 const NINETY: f32 = 1.644_854;
 
+/// A trial as a checkpoint.
+pub(super) struct Fitted<'a> {
+    pub(super) trial: &'a BestTrial,
+    pub(super) state: Box<RunState>,
+    pub(super) exported: ExportedPredictor,
+    /// The layout in which it was costed.
+    candidate: Option<&'a Candidate>,
+}
+
+impl<'a> Fitted<'a> {
+    fn new(
+        trial: &'a BestTrial,
+        candidate: Option<&'a Candidate>,
+        budget: &Budget,
+        data: &Dataset,
+        path: &Path,
+    ) -> Result<Self> {
+        let TrainedState::Predictor(state) = TrainedState::load(&trial.run.best_state())? else {
+            bail!("the best run is no predictor; remove the folder and start again")
+        };
+        let exported = export_fitting(&state, budget, candidate, data, path)?;
+        Ok(Fitted { trial, state, exported, candidate })
+    }
+
+    /// Whether it is ridge regression alone.
+    pub(super) fn is_ridge(&self) -> bool {
+        self.state.spec.layers.is_empty()
+    }
+}
+
+/// Exports the best network, or ridge regression unless the network is clearly better on validation data.
 pub(super) fn finish(
     found: &Understanding,
     budget: &Budget,
-    candidate: Option<&Candidate>,
+    fitting: &Candidates,
+    searched: &TimedSearchReport,
     out: &Path,
 ) -> Result<FitResults> {
-    let TrainedState::Predictor(state) = TrainedState::load(&RunFolder::new(&out.join("run")).best_state())?
-    else {
-        bail!("the best run is no predictor; remove the folder and start again")
+    let (data, path) = (&found.data, out.join("model.qvr"));
+    let fitted = |trial, candidate| Fitted::new(trial, candidate, budget, data, &path);
+    let ridge = searched.ridge.as_ref().map(|trial| fitted(trial, fitting.ridge.as_ref())).transpose()?;
+    let network = searched.network.as_ref();
+    let network = network.map(|trial| fitted(trial, fitting.of(&trial.settings.overrides()))).transpose()?;
+    let tested = Tested::new(network.as_ref(), ridge.as_ref(), data)?;
+    let chosen = match (&network, &ridge) {
+        (Some(network), None) => network,
+        (Some(network), Some(_)) if !tested.ridge_suffices() => network,
+        // The file holds the network, if there is one.
+        (_, Some(ridge)) => {
+            export_fitting(&ridge.state, budget, ridge.candidate, data, &path)?;
+            ridge
+        }
+        (None, None) => bail!("there is no model; repeat the command to go on"),
     };
-    let data = &found.data;
-    let path = out.join("model.qvr");
-    let exported = export_fitting(&state, budget, candidate, data, &path)?;
-    write_c_header(&path, &exported.bytes)?;
-    let tested = Tested::new(&state, &exported.bytes, data)?;
-    let verdict = tested.verdict();
-    let missing = missing_channels(&state, &exported.bytes, &data.test)?;
+    write_c_header(&path, &chosen.exported.bytes)?;
+    results(found, budget, &tested, chosen)
+}
+
+fn results(
+    found: &Understanding,
+    budget: &Budget,
+    tested: &Tested,
+    chosen: &Fitted<'_>,
+) -> Result<FitResults> {
+    let Fitted { state, exported, .. } = chosen;
+    let verdict = tested.verdict(found.experiment.allows_linear());
+    let missing = missing_channels(state, &exported.bytes, &found.data.test)?;
     let layout = format!("{:?}", Model::load(&exported.bytes)?.spec().layout).to_lowercase();
-    let scores = &tested.test.scores;
+    let scores = tested.test.scores_of(chosen);
     let mut facts = vec![("test error", error_in_words(found, scores))];
-    let rival = tested.test.baselines.iter().find(|(found, _)| Some(&found.name) == verdict.rival.as_ref());
-    if let Some((rival, of_rival)) = rival {
+    if let Some((name, of_rival)) = tested.compared_with(chosen, &verdict) {
         let ratio = short(scores.mse / of_rival.mse);
-        facts.push(("squared error", format!("{ratio} times that of {} on test data", rival.name)));
+        facts.push(("squared error", format!("{ratio} times that of {name} on test data")));
     }
     if let Some(coverage) = coverage_in_words(scores) {
         facts.push(("90 % interval covers", coverage));
@@ -67,22 +113,32 @@ pub(super) fn finish(
     facts
         .push(("int8 costs", format!("{:+.4} nats per step on validation data", exported.cost.nll_increase)));
     Ok(FitResults {
+        exported: chosen.trial.clone(),
         comparison: tested.comparison(),
         details: tested.details(),
-        key_figures: key_figures(found, scores, &exported),
-        sections: sections(found, &tested),
-        scores: json!({
-            "test": scores,
-            "validation": tested.valid.scores,
-            "int8_nll_increase": exported.cost.nll_increase,
-            "denoising": tested.test.denoised,
-        }),
+        key_figures: key_figures(found, scores, exported),
+        sections: sections(found, tested, chosen),
+        scores: scores_json(tested, chosen),
         cost: ModelCost::of(&exported.bytes, budget.core())?,
-        rivals: tested.rivals,
+        rivals: tested.rivals.clone(),
         verdict,
         facts,
         layout,
         run_command: "run",
+    })
+}
+
+/// Scores of the exported model, and of the network and of ridge regression next to it.
+fn scores_json(tested: &Tested, chosen: &Fitted<'_>) -> Value {
+    let ridge = |split: &super::tested::TestedSplit| split.ridge.as_ref().map(|ridge| json!(ridge.scores));
+    let network = |split: &super::tested::TestedSplit| split.network.as_ref().map(|net| json!(net.scores));
+    json!({
+        "test": tested.test.scores_of(chosen),
+        "validation": tested.valid.scores_of(chosen),
+        "network": { "test": network(&tested.test), "validation": network(&tested.valid) },
+        "ridge": { "test": ridge(&tested.test), "validation": ridge(&tested.valid) },
+        "int8_nll_increase": chosen.exported.cost.nll_increase,
+        "denoising": tested.test.denoised,
     })
 }
 
@@ -104,118 +160,6 @@ fn export_fitting(
             export_in(state, StorageOptions { format, layout: Some(candidate.layout) }, data, path)
         }
         _ => Ok(exported),
-    }
-}
-
-/// One split: predictions of the exported model and of every fair rival.
-struct TestedSplit {
-    predictions: Vec<SequencePrediction>,
-    scores: Scores,
-    baselines: Vec<(BaselinePrediction, Scores)>,
-    /// Of a denoiser: noisy rows, the model and filters.
-    denoised: Vec<Denoising>,
-}
-
-impl TestedSplit {
-    fn new(likelihood: Likelihood, bytes: &[u8], data: &Dataset, sequences: &[Sequence]) -> Result<Self> {
-        let std_devs = Scaling::fit(&data.train).targets.std_dev;
-        let scored = |predictions: &[SequencePrediction]| {
-            scores(likelihood, &data.target_names, sequences, predictions).in_units_of(&std_devs)
-        };
-        let predictions = predict_by_runtime(bytes, sequences)?;
-        let fair =
-            baseline_predictions(likelihood, data, sequences).into_iter().filter(|found| !found.sees_targets);
-        let baselines =
-            fair.map(|found| (scored(&found.predictions), found)).map(|(scores, found)| (found, scores));
-        let knows_truth = !sequences.is_empty() && sequences.iter().all(|sequence| sequence.truth.is_some());
-        let estimates: Vec<Rows> = predictions.iter().map(|prediction| prediction.mean.clone()).collect();
-        Ok(TestedSplit {
-            scores: scored(&predictions),
-            baselines: baselines.collect(),
-            denoised: if knows_truth { denoising(data, sequences, &estimates, true) } else { Vec::new() },
-            predictions,
-        })
-    }
-}
-
-/// Both splits, and the rivals.
-struct Tested {
-    valid: TestedSplit,
-    test: TestedSplit,
-    rivals: Vec<Rival>,
-}
-
-impl Tested {
-    fn new(state: &RunState, bytes: &[u8], data: &Dataset) -> Result<Self> {
-        let likelihood = state.spec.likelihood;
-        let valid = TestedSplit::new(likelihood, bytes, data, &data.valid)?;
-        let test = TestedSplit::new(likelihood, bytes, data, &data.test)?;
-        let difference = |sequences: &[Sequence], split: &TestedSplit, index: usize| {
-            let own = step_nlls(likelihood, sequences, &split.predictions);
-            let rival = step_nlls(likelihood, sequences, &split.baselines[index].0.predictions);
-            PairedDifference::new(&own, &rival)
-        };
-        let rival = |index: usize| Rival {
-            name: valid.baselines[index].0.name.clone(),
-            valid: difference(&data.valid, &valid, index),
-            test: (!data.test.is_empty()).then(|| difference(&data.test, &test, index)),
-        };
-        let rivals = (0..valid.baselines.len().min(test.baselines.len())).map(rival).collect();
-        Ok(Tested { valid, test, rivals })
-    }
-
-    /// Of a denoiser, a filter with a better signal-to-noise ratio on validation data is a rival too.
-    fn verdict(&self) -> Verdict {
-        let verdict = Verdict::new(&self.rivals, LossUnit::Nats);
-        let snr = |split: &TestedSplit, name: &str| {
-            split.denoised.iter().find(|entry| entry.name == name).map(|entry| entry.scores.snr_db)
-        };
-        let Some(own) = snr(&self.valid, "this model") else { return verdict };
-        let filters = self.valid.denoised.iter().filter(|entry| entry.name != "this model");
-        let Some(best) = filters.max_by(|one, other| one.scores.snr_db.total_cmp(&other.scores.snr_db))
-        else {
-            return verdict;
-        };
-        let on_test = snr(&self.test, "this model").zip(snr(&self.test, &best.name));
-        let on_test = on_test
-            .map_or(String::new(), |(own, other)| format!(", {own:.2} and {other:.2} dB on test data"));
-        let figures = format!(
-            "{own:.2} dB, the best filter ({}) {:.2} dB on validation data{on_test}",
-            best.name, best.scores.snr_db
-        );
-        if best.scores.snr_db >= own {
-            let text = format!("use the filter: the net reaches {figures}");
-            return Verdict { kind: VerdictKind::UseRival, rival: Some(best.name.clone()), text };
-        }
-        Verdict { text: format!("{}; it reaches {figures}", verdict.text), ..verdict }
-    }
-
-    fn comparison(&self) -> Vec<Vec<String>> {
-        let mut rows = vec![
-            crate::commands::eval::comparison_heading(),
-            comparison_row("this net, int8", &self.test.scores),
-        ];
-        rows.extend(self.test.baselines.iter().map(|(found, scores)| comparison_row(&found.name, scores)));
-        rows
-    }
-
-    fn details(&self) -> String {
-        let mut text = String::from(
-            "on test data, which nothing else has seen; NLL in nats per step (standardised: in units of the training spread)\n",
-        );
-        text += &self
-            .test
-            .baselines
-            .iter()
-            .map(|(found, _)| format!("{}: {}\n", found.name, found.detail))
-            .collect::<String>();
-        if !self.test.denoised.is_empty() {
-            text += "\n";
-            text += &crate::commands::text_table::render(&crate::commands::eval::denoising_rows(
-                &self.test.denoised,
-            ));
-        }
-        text
     }
 }
 
@@ -291,9 +235,10 @@ fn key_figures(found: &Understanding, scores: &Scores, exported: &ExportedPredic
     figures
 }
 
-fn sections(found: &Understanding, tested: &Tested) -> Vec<Section> {
+fn sections(found: &Understanding, tested: &Tested, chosen: &Fitted<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
-    if let (Some(sequence), Some(prediction)) = (found.data.test.first(), tested.test.predictions.first())
+    let predictions = tested.test.predictions_of(chosen);
+    if let (Some(sequence), Some(prediction)) = (found.data.test.first(), predictions.first())
         && found.experiment.is_normal()
     {
         let outputs = found.data.target_names.len().min(MOST_DRAWN_OUTPUTS);
@@ -307,9 +252,7 @@ fn sections(found: &Understanding, tested: &Tested) -> Vec<Section> {
             .map(|point| (point.promised as f32, point.observed as f32))
             .unzip()
     };
-    let named = std::iter::once(("this net", &tested.test.scores))
-        .chain(tested.test.baselines.iter().map(|(found, scores)| (found.name.as_str(), scores)));
-    let named: Vec<_> = named.map(|(name, scores)| (name, curve(scores))).collect();
+    let named: Vec<_> = tested.test.named().into_iter().map(|(name, scores)| (name, curve(scores))).collect();
     let curves: Vec<CalibrationCurve<'_>> = named
         .iter()
         .map(|(label, (nominal, observed))| CalibrationCurve { label, nominal, observed })

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::console::in_words;
 use super::understand::Understanding;
-use crate::auto::{Budget, ModelCost, Rival, TimedSearchReport, Verdict};
+use crate::auto::{BestTrial, Budget, ModelCost, Rival, TimedSearchReport, Verdict};
 use crate::commands::text_table;
 use crate::report::{KeyFigure, Section};
 
@@ -19,6 +19,8 @@ pub(super) fn quoted(path: &Path) -> String {
 
 /// The results of one model, whatever it is for.
 pub(super) struct FitResults {
+    /// The trial whose model was exported.
+    pub(super) exported: BestTrial,
     /// Whether it is worth it.
     pub(super) verdict: Verdict,
     /// What it was compared with.
@@ -91,8 +93,11 @@ impl FitResults {
             "{:<22} {} trials in {searched_for}, best: {}\n",
             "searched",
             searched.trials.len(),
-            searched.best.name
+            searched.best().name
         );
+        if self.exported.name != searched.best().name {
+            text += &format!("{:<22} {}\n", "exported", self.exported.name);
+        }
         text += &format!("\nverdict: {}\n\n", self.verdict.text);
         let place = out.display();
         text += &format!("{place}: report.html, model.qvr, model.rs, model.h, config.toml, run\n\nnext:\n");
@@ -119,6 +124,7 @@ impl FitResults {
         json!({
             "understood": found.json(),
             "verdict": self.verdict,
+            "exported": self.exported.name,
             "rivals": self.rivals,
             "scores": self.scores,
             "cost": self.cost,
@@ -127,8 +133,8 @@ impl FitResults {
             "uses": budget.uses(&self.cost),
             "fits": budget.fits(&self.cost),
             "search": {
-                "best": searched.best.name,
-                "valid_loss": searched.best.valid_loss,
+                "best": searched.best().name,
+                "valid_loss": searched.best().valid_loss,
                 "seconds": searched.seconds,
                 "interrupted": searched.was_interrupted,
                 "trials": trials,

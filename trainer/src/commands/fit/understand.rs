@@ -38,8 +38,7 @@ pub(in crate::commands) struct Understanding {
 impl Understanding {
     /// Reads all files; those that have to be cut or resampled are written to `folder`.
     pub(in crate::commands) fn new(arguments: &DataArguments, folder: &Path) -> Result<Self> {
-        let all: Vec<PathBuf> =
-            arguments.rows.iter().chain(&arguments.test).map(absolute).collect::<Result<_>>()?;
+        let all: Vec<PathBuf> = arguments.files().map(absolute).collect::<Result<_>>()?;
         check_distinct(&all)?;
         let is_large = |path: &Path| fs::metadata(path).is_ok_and(|found| found.len() > LARGE_FILE);
         let survey = Survey::read(&all, |path| {
@@ -63,9 +62,10 @@ impl Understanding {
         let starts: Vec<Vec<usize>> = survey.files.iter().map(|file| preparation.starts(file)).collect();
         let was_prepared =
             prepared.iter().zip(&survey.files).any(|(prepared, file)| prepared.path != file.path);
-        let (train, test) = prepared.split_at(arguments.rows.len());
-        let experiment = experiment(arguments, &survey, &roles, &starts, [train, test], was_prepared)?;
-        let (experiment, data) = load(experiment, clock.as_ref().map(|clock| clock.rate_hz))?;
+        let (train, others) = prepared.split_at(arguments.rows.len());
+        let (valid, test) = others.split_at(arguments.valid.len());
+        let experiment = experiment(arguments, &survey, &roles, &starts, [train, valid, test], was_prepared)?;
+        let (experiment, data) = load(experiment, arguments, clock.as_ref().map(|clock| clock.rate_hz))?;
         // Files that are read several times, for several splits, have their notes once.
         let peculiarities = survey.files.iter().filter_map(|file| file.peculiarities.clone());
         let of_data = data.notes.iter().cloned();
@@ -200,10 +200,10 @@ fn experiment(
     survey: &Survey,
     roles: &Roles,
     starts: &[Vec<usize>],
-    [train, test]: [&[PreparedFile]; 2],
+    [train, valid, test]: [&[PreparedFile]; 3],
     was_prepared: bool,
 ) -> Result<Experiment> {
-    let splits = split(train, test, arguments.test_share)?;
+    let splits = split(train, [valid, test], arguments.test_share)?;
     let inputs = roles.named(ColumnRole::Input);
     let ahead = arguments.ahead(survey, &inputs)?;
     let targets = match (&roles.task, &ahead) {
@@ -242,12 +242,19 @@ fn experiment(
 
 /// Reads the data. Where files do not hold every class in every part, sequences of each class are drawn
 /// instead.
-fn load(mut experiment: Experiment, rate_hz: Option<f64>) -> Result<(Experiment, Dataset)> {
+fn load(
+    mut experiment: Experiment,
+    arguments: &DataArguments,
+    rate_hz: Option<f64>,
+) -> Result<(Experiment, Dataset)> {
     let Task::Label(labels) = &mut experiment.task else {
         let data = experiment.load_data()?;
         return Ok((experiment, data));
     };
-    labels.settle_window(rate_hz);
+    match arguments.window {
+        Some(rows) => labels.take_window(rows as usize)?,
+        None => labels.settle_window(rate_hz),
+    }
     if labels.cut != "sequences" || experiment.splits.train.len() > 1 {
         let found = experiment.load_data();
         if let Ok(data) = found
@@ -256,6 +263,11 @@ fn load(mut experiment: Experiment, rate_hz: Option<f64>) -> Result<(Experiment,
             return Ok((experiment, data));
         }
     }
+    ensure!(
+        arguments.valid.is_empty(),
+        "some class is missing in the files for training, validation or testing: choose others, or leave --valid out, \
+         and sequences of every class are drawn for validation"
+    );
     super::labels::draw_by_class(&mut experiment);
     let data = experiment.load_data()?;
     ensure!(

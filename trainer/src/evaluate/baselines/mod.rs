@@ -54,6 +54,13 @@ pub struct BaselinePrediction {
     pub predictions: Vec<SequencePrediction>,
 }
 
+impl BaselinePrediction {
+    /// Whether it is ridge regression, of targets in other columns or of rows that predict themselves.
+    pub fn is_ridge(&self) -> bool {
+        Ridge::NAMES.contains(&self.name.as_str())
+    }
+}
+
 /// All baselines for the likelihood, fitted on the training data and scored on `sequences`.
 pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
     let std_devs = Scaling::fit(&data.train).targets.std_dev;

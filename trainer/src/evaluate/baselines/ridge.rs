@@ -5,14 +5,8 @@ use nalgebra::DVector;
 use super::memory::Memory;
 use crate::data::normal_equations::Features;
 use crate::data::ridge::RidgeFit;
-use crate::data::{Dataset, Rows, Scaling, Sequence};
+use crate::data::{Dataset, Rows, Scaling, Sequence, ridge_rows};
 use crate::prediction::SequencePrediction;
-
-/// Candidate numbers of rows.
-const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];
-
-/// With more features than this, fitting takes longer than a baseline should.
-const MOST_FEATURES: usize = 512;
 
 /// A linear prediction with constant variance.
 #[derive(Clone, Debug)]
@@ -22,20 +16,21 @@ pub(super) struct Ridge {
 }
 
 impl Ridge {
+    /// Its names: where targets are other columns, and where they are inputs of later rows.
+    pub(super) const NAMES: [&str; 2] = ["ridge regression", "ridge AR"];
+
     /// Fits all candidates on the training data, and keeps the one with the smallest squared error on the
     /// validation data; nothing where there are too many inputs or too few data.
     pub(super) fn fit(train: &[Sequence], valid: &[Sequence]) -> Option<Self> {
         let scaling = Scaling::fit(train);
-        let fits = |lags: &usize| lags * scaling.inputs.channels() < MOST_FEATURES;
-        let lags: Vec<usize> = LAGS.into_iter().filter(fits).collect();
-        let fit = RidgeFit::fit(train, valid, &scaling, &lags)?;
+        let fit = RidgeFit::fit(train, valid, &scaling, &ridge_rows(scaling.inputs.channels()))?;
         Some(Ridge { scaling, fit })
     }
 
     /// Name of the baseline.
     pub(super) fn name(&self, data: &Dataset) -> &'static str {
         let autoregressive = data.target.is_next() || !Memory { look_ahead: &data.look_ahead }.sees_targets();
-        if autoregressive { "ridge AR" } else { "ridge regression" }
+        Self::NAMES[usize::from(autoregressive)]
     }
 
     pub(super) fn detail(&self) -> String {
