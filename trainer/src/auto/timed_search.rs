@@ -22,8 +22,8 @@ use crate::files;
 use crate::fit::{EpochMetrics, Progress, RunFolder, TrainOptions};
 use crate::runs;
 use crate::search::{
-    ChildProcesses, Deadline, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome, TrialProgress,
-    run_trials,
+    ChildProcesses, Deadline, Local, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome,
+    TrialProgress, run_trials,
 };
 
 /// Trials of a bracket.
@@ -260,7 +260,6 @@ impl TimedSearch<'_> {
             overrides: Vec::new(),
             data_dir: None,
             trials: if number == 0 { 1 } else { TRIALS },
-            jobs: 1,
             out: self.folder(number),
         };
         let values = |index: usize| match number {
@@ -285,7 +284,7 @@ impl TimedSearch<'_> {
         };
         let before = self.best_of(bracket.number)?;
         let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };
-        run_trials(&bracket.plan, bracket.trials.clone(), &launcher, &observer).map(|_| ())
+        run_trials(&bracket.plan, bracket.trials.clone(), &Local::new(&launcher, 1), &observer).map(|_| ())
     }
 
     /// The lowest loss of the brackets before this one.
@@ -318,7 +317,7 @@ impl TimedSearch<'_> {
                 let name = self.name(bracket.number, trial);
                 if best.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
                     let (settings, values) = (settings.with(&trial.values), trial.values.clone());
-                    let (run, valid_loss) = (trial.run(), found.valid_nll);
+                    let (run, valid_loss) = (trial.located(), found.valid_nll);
                     best = Some(BestTrial { name: name.clone(), run, settings, values, valid_loss });
                 }
                 trials.push((found.valid_nll, name, progress.epochs));
