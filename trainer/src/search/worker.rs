@@ -44,8 +44,8 @@ impl<'a> Worker<'a> {
         Worker { out: out.to_path_buf(), tickets: Tickets::of(out), launcher, heartbeat, start }
     }
 
-    /// Trains trials until there is none that nobody trains, or until `stop` is set, and calls `trained` after
-    /// each. `epoch` is called after every epoch.
+    /// Trains trials until there is none that nobody trains, or until `stop` is set, and calls `trained`
+    /// after each. `epoch` is called after every epoch.
     ///
     /// # Errors
     /// When a problem affects not only one trial.

@@ -40,8 +40,8 @@ struct Count {
     written: usize,
 }
 
-/// Runs a search whose workers are traced, then the finished search again, traced as well, and prints what both
-/// have asked for.
+/// Runs a search whose workers are traced, then the finished search again, traced as well, and prints what
+/// both have asked for.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(line) = programs::missing(&[STRACE]) {
         bail!("{line}");

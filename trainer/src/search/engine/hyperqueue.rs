@@ -1,4 +1,5 @@
-//! Workers as tasks of HyperQueue: with its program `hq` where there is one, otherwise with its Python package.
+//! Workers as tasks of HyperQueue: with its program `hq` where there is one, otherwise with its Python
+//! package.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Trials by workers that a job queue starts, such as that of a cluster.
 //!
-//! The queue is asked how many workers it has, and for more while there are trials that nobody trains. Nothing
-//! is remembered between two calls of the search: workers that wait in the queue or run are found again by
-//! their name. What happens to trials is read from the folder of the search alone, so that it does not matter
-//! why a worker has ended.
+//! The queue is asked how many workers it has, and for more while there are trials that nobody trains.
+//! Nothing is remembered between two calls of the search: workers that wait in the queue or run are found
+//! again by their name. What happens to trials is read from the folder of the search alone, so that it does
+//! not matter why a worker has ended.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -163,8 +163,8 @@ impl<'a> Supply<'a> {
         let missing = self.engine.workers.min(todo.len()).saturating_sub(queued.all()).min(free);
         self.show(&queued, watch);
         self.short = if missing == 0 { 0 } else { self.short + 1 };
-        // A look may fall between the end of a worker and that of its ticket, or before a queue lists what it has
-        // accepted: the first shortage after a submission may be none.
+        // A look may fall between the end of a worker and that of its ticket, or before a queue lists what it
+        // has accepted: the first shortage after a submission may be none.
         let is_due = self.last.as_ref().is_none_or(|last| self.short > 1 && last.at.elapsed() >= self.pause);
         if missing == 0 || !is_due {
             return Ok(());

@@ -39,8 +39,8 @@ fn folder_held(trials: &Path, trial: usize, claimant: &str) -> PathBuf {
     trials.join(format!("{trial:04}{HELD_BY}{claimant}"))
 }
 
-/// All run folders in `trials`, by number. What was renamed meanwhile may be listed under its old name, its new
-/// one, both or none.
+/// All run folders in `trials`, by number. What was renamed meanwhile may be listed under its old name, its
+/// new one, both or none.
 ///
 /// # Errors
 /// When the folder cannot be listed.
@@ -83,8 +83,8 @@ impl Seat {
         self.claimant.as_deref().is_some_and(|name| claimant::is_process(name, process))
     }
 
-    /// The content of its heartbeat; `None` if there is none yet. Opening the file, rather than asking for its
-    /// time, makes network file systems look at the server.
+    /// The content of its heartbeat; `None` if there is none yet. Opening the file, rather than asking for
+    /// its time, makes network file systems look at the server.
     pub(super) fn heartbeat(&self, trials: &Path) -> Option<Vec<u8>> {
         fs::read(self.folder(trials).join(HEARTBEAT)).ok()
     }

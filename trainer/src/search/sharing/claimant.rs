@@ -12,7 +12,8 @@ const LONGEST_HOST: usize = 32;
 /// A process: its machine since it was started, its namespace of process numbers, its number, and when it
 /// started.
 ///
-/// Processes of one machine and namespace can be seen in `/proc`, so that the death of one is noticed at once.
+/// Processes of one machine and namespace can be seen in `/proc`, so that the death of one is noticed at
+/// once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Process {
     host: String,
@@ -43,8 +44,8 @@ impl Process {
     }
 }
 
-/// A name for the next claim of this process. Every claim has its own, so that what was started for an earlier
-/// one does not find the folder of a later one.
+/// A name for the next claim of this process. Every claim has its own, so that what was started for an
+/// earlier one does not find the folder of a later one.
 pub(super) fn next_name() -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let Process { host, boot, namespace, id, started } = Process::this();

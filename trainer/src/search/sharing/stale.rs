@@ -1,9 +1,9 @@
 //! Claims whose claimants have ended.
 //!
 //! A claimant of this machine that has ended is seen at once. Of any other, the heartbeat is read again and
-//! again: while it changes, the claimant lives. Time is measured by the observer's own monotonic clock between
-//! its own readings, and a long gap between two of them counts as a short one: after this machine, or the
-//! server, or everything has stood still, claimants get their time to show themselves.
+//! again: while it changes, the claimant lives. Time is measured by the observer's own monotonic clock
+//! between its own readings, and a long gap between two of them counts as a short one: after this machine, or
+//! the server, or everything has stood still, claimants get their time to show themselves.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
