@@ -147,6 +147,17 @@ impl Driver {
         }
     }
 
+    /// Waits until it has looked into the queue, where all its workers must be: none are submitted again.
+    pub(super) fn finds_its_workers(&mut self) -> Result<()> {
+        self.wait_for("note: workers: ")?;
+        let printed = self.printed.join("\n");
+        ensure!(
+            !printed.contains("submitted"),
+            "workers were in the queue, but others were submitted:\n{printed}"
+        );
+        Ok(())
+    }
+
     /// Kills it without a chance to tidy up.
     pub(super) fn kill(mut self) -> Result<()> {
         self.child.kill().context("cannot kill the search")?;
@@ -162,17 +173,6 @@ impl Driver {
         ensure!(status.success(), "{status}:\n{}", self.printed.join("\n"));
         Ok(std::mem::take(&mut self.printed))
     }
-}
-
-/// Checks that a search that goes on has found its workers in the queue before it submitted others, if any.
-pub(super) fn ensure_found(printed: &[String]) -> Result<()> {
-    let first = |text: &str| printed.iter().position(|line| line.contains(text)).unwrap_or(usize::MAX);
-    ensure!(
-        first("note: workers: ") < first("submitted"),
-        "workers were in the queue, but the search submitted others first:\n{}",
-        printed.join("\n")
-    );
-    Ok(())
 }
 
 /// A process that ends with this value.

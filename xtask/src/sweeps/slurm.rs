@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use super::experiment::{Daemon, EngineCall, Experiment, ensure_found, random};
+use super::experiment::{Daemon, EngineCall, Experiment, random};
 use crate::shell::Shell;
 
 /// How long the daemons may take to start.
@@ -42,16 +42,20 @@ pub(super) fn check(experiment: &Experiment) -> Result<String> {
         variables: vec![("SLURM_CONF".into(), cluster.conf.display().to_string())],
     };
     refusals(experiment, &call)?;
-    let mut driver = experiment.start("slurm", &call(&[]))?;
+    // Jobs that are held wait for as long as it takes to kill one search and to start the next.
+    let mut driver = experiment.start("slurm", &call(&["--slurm-arg=--hold"]))?;
     driver.wait_for("submitted array job")?;
+    driver.kill()?;
+    let mut driver = experiment.start("slurm", &call(&[]))?;
+    driver.finds_its_workers()?;
+    cluster.release()?;
     let pause = random(1500);
     thread::sleep(Duration::from_millis(pause));
     driver.kill()?;
     let victim = cluster.kill_a_job()?;
-    let printed = experiment.start("slurm", &call(&[]))?.finish()?;
-    ensure_found(&printed)?;
+    experiment.start("slurm", &call(&[]))?.finish()?;
     experiment.compare("slurm")?;
-    Ok(format!("driver killed after {pause} ms and job {victim}, continued, same bytes"))
+    Ok(format!("driver killed twice, after {pause} ms, and {victim}, continued, same bytes"))
 }
 
 /// What goes wrong is named, and nothing is submitted.
@@ -105,20 +109,29 @@ impl Cluster {
         Shell::new(program).words(arguments).variable("SLURM_CONF", conf).limit(START)
     }
 
-    /// Kills one of the running jobs, and returns its number.
+    /// Lets jobs start that are held.
+    fn release(&self) -> Result<()> {
+        let waiting = self.command("squeue", "--noheader --states=PENDING --format=%A").run()?;
+        let first = waiting.split_whitespace().next().context("no job is held")?;
+        self.command("scontrol", "release").argument(first).run().map(drop)
+    }
+
+    /// Kills one of the jobs as soon as any runs, and returns which.
     fn kill_a_job(&self) -> Result<String> {
         let begun = Instant::now();
         loop {
-            let running = self.command("squeue", "--noheader --array --states=RUNNING --format=%i").run()?;
-            let running: Vec<&str> = running.split_whitespace().collect();
+            let queued = self.command("squeue", "--noheader --array --format=%i=%T").run()?;
+            let running: Vec<&str> =
+                queued.split_whitespace().filter_map(|job| job.strip_suffix("=RUNNING")).collect();
             if !running.is_empty() {
                 let victim = running[random(running.len() as u64) as usize];
                 self.command("scancel", "--full --signal=KILL").argument(victim).run()?;
-                return Ok(victim.to_string());
+                return Ok(format!("job {victim}"));
             }
-            if begun.elapsed() > START {
-                bail!("no job runs");
+            if queued.trim().is_empty() {
+                return Ok("no job, for all had ended".into());
             }
+            ensure!(begun.elapsed() < START, "no job starts: {queued}");
             thread::sleep(Duration::from_millis(20));
         }
     }
