@@ -1,5 +1,5 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `results`.
+//! `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `sweep-load`, `results`.
 
 mod attack;
 mod bench;
@@ -25,6 +25,7 @@ mod shared_build;
 mod shell;
 mod signed;
 mod soak;
+mod sweeps;
 mod table;
 mod test;
 
@@ -131,6 +132,10 @@ enum Chore {
     /// find back
     #[command(after_help = "Examples: cargo xtask soak; cargo xtask soak --steps 1e6 lstm gru-small")]
     Soak(soak::Arguments),
+    /// Count what the workers of a search ask of a shared file system
+    #[command(after_help = "Example: cargo xtask sweep-load --workers 16\n\
+                            strace is installed when run as root, with CI=true, or after a yes on a terminal.")]
+    SweepLoad(sweeps::Arguments),
     /// Repeat the benchmarks behind docs/results.md on public data
     #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
     Results(results::Arguments),
@@ -181,6 +186,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Fuzz(arguments) => fuzz::run(&arguments)?,
         Chore::Miri(arguments) => miri::run(&arguments)?,
         Chore::Soak(arguments) => soak::run(&arguments)?,
+        Chore::SweepLoad(arguments) => sweeps::count_operations(&arguments)?,
         Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -23,8 +23,8 @@ use crate::files;
 use crate::fit::{EpochMetrics, NoProgress, Progress, RunFolder, TrainOptions};
 use crate::runs;
 use crate::search::{
-    ChildProcesses, Deadline, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome, TrialProgress,
-    run_trials,
+    ChildProcesses, Deadline, Local, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome,
+    TrialProgress, run_trials,
 };
 
 /// Trials of a bracket.
@@ -295,7 +295,6 @@ impl TimedSearch<'_> {
             overrides: if number == 0 { vec![self.first_stage()?] } else { Vec::new() },
             data_dir: None,
             trials: if number == 0 { first.len() } else { TRIALS },
-            jobs: 1,
             out: self.folder(number),
         };
         let values = |index: usize| match number {
@@ -330,7 +329,7 @@ impl TimedSearch<'_> {
         let before = self.best_of(bracket.number)?.into_iter().chain(ridge.map(|ridge| ridge.valid_loss));
         let before = before.reduce(f64::min);
         let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };
-        run_trials(&bracket.plan, bracket.trials.clone(), &launcher, &observer).map(|_| ())
+        run_trials(&bracket.plan, bracket.trials.clone(), &Local::new(&launcher, 1), &observer).map(|_| ())
     }
 
     /// The lowest loss of the brackets before this one.
@@ -370,7 +369,7 @@ impl TimedSearch<'_> {
                 let name = self.name(bracket.number, trial);
                 if network.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
                     let settings = settings.with(&trial.values);
-                    let (run, valid_loss) = (trial.run(), found.valid_nll);
+                    let (run, valid_loss) = (trial.located(), found.valid_nll);
                     network = Some(BestTrial { name: name.clone(), run, settings, valid_loss });
                 }
                 trials.push((found.valid_nll, name, progress.epochs));

@@ -45,20 +45,6 @@ pub(crate) fn lock(folder: &Path) -> Result<Locking> {
     }
 }
 
-/// Locks an existing folder as soon as no other process has locked it.
-///
-/// # Errors
-/// When the file `lock` cannot be written.
-pub(crate) fn wait(folder: &Path) -> Result<Locking> {
-    let path = folder.join("lock");
-    let file = open(&path)?;
-    match file.lock() {
-        Ok(()) => signed(file, &path).map(Locking::Locked),
-        Err(error) if has_no_locks(&error) => Ok(Locking::Unsupported),
-        Err(error) => Err(error).with_context(|| cannot_lock(&path)),
-    }
-}
-
 /// The notice for a folder that cannot be locked.
 pub(crate) fn unsupported(folder: &Path) -> String {
     format!(
@@ -105,7 +91,7 @@ fn holder(file: File) -> String {
 }
 
 /// The name of this machine, as far as it is known without asking the network.
-fn host() -> String {
+pub(crate) fn host() -> String {
     let files = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(PathBuf::from);
     let from_files = files.iter().filter_map(|path| fs::read_to_string(path).ok());
     let from_environment =
@@ -138,7 +124,6 @@ mod tests {
         let text = fs::read_to_string(folder.path().join("lock")).unwrap();
         assert_eq!(text, format!("process {} on {}\n", process::id(), host()));
         drop(taken);
-        wait(folder.path()).unwrap();
     }
 
     #[cfg(unix)]

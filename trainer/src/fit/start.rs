@@ -25,7 +25,8 @@ pub struct TrainOptions {
     pub resume: bool,
     /// Go on although the data have changed since the run started, or memory seems too small.
     pub force: bool,
-    /// The caller has locked the folder, and keeps it locked.
+    /// The caller has created the folder and keeps others out of it. A folder that is missing has been taken
+    /// from the caller, and is not created again.
     pub locked: bool,
 }
 
@@ -64,7 +65,9 @@ pub fn train_as<A: Architecture>(
         memory_estimate::check(&spec.networks(), config, data, window)?;
     }
     let fresh = fresh_state(spec, config, data)?;
-    folder.create()?;
+    if !options.locked {
+        folder.create()?;
+    }
     let _lock = lock(&folder, options, progress)?;
     files::remove_temporary(folder.path());
     let state = if options.resume && folder.last_state().exists() {

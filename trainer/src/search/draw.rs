@@ -25,7 +25,7 @@ fn stream(seed: u64, index: usize, key: &str) -> Xoshiro256PlusPlus {
 }
 
 /// 64-bit FNV-1a (Fowler, Noll and Vo): the same on every machine and in every version of Rust.
-fn hash(key: &str) -> u64 {
+pub(super) fn hash(key: &str) -> u64 {
     key.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

@@ -1,9 +1,8 @@
 //! Training of one trial for some epochs, in a child process.
 //!
-//! A child process cannot crash the search, returns all its memory, and can be killed like any other. It
-//! inherits the lock of the trial's run folder as its standard input: if the search is killed and the trial
-//! survives, the lock stays taken until the trial ends, and a new search waits for it. The trial ends after
-//! an epoch at most, when it can no longer report.
+//! A child process cannot crash the search, returns all its memory, and can be killed like any other. If the
+//! search is killed and the trial survives, it ends after an epoch at most, when it can no longer report; and
+//! once somebody else has claimed the trial, its run folder has another name and it can write no more.
 
 use std::fmt;
 use std::io::{BufRead, BufReader};
@@ -17,7 +16,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Trial;
-use crate::files::lock::{self, Locking};
 
 /// The result of training a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +28,32 @@ pub enum TrialOutcome {
 
 /// Trains trials.
 pub trait Launcher: Sync {
-    /// Trains a trial up to epoch `epochs`, and calls `epoch` after each.
+    /// Trains a trial up to epoch `epochs`.
     ///
     /// # Errors
-    /// When the problem affects not only this trial.
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome>;
+    /// When the problem affects not only this trial; [`ClaimLost`] if somebody else has it.
+    fn train(&self, trial: &Trial, epochs: usize, watch: &TrialWatch<'_>) -> Result<TrialOutcome>;
 }
+
+/// What a trial under way reports and asks.
+pub struct TrialWatch<'a> {
+    /// Called after every epoch.
+    pub epoch: &'a dyn Fn(),
+    /// Whether somebody else has the trial now.
+    pub is_lost: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The error of a trial that somebody else has taken over, because this process seemed to have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimLost;
+
+impl fmt::Display for ClaimLost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another process has taken over the trial")
+    }
+}
+
+impl std::error::Error for ClaimLost {}
 
 /// Trains by calling `quaver train`.
 #[derive(Clone, Debug)]
@@ -86,17 +104,16 @@ impl std::error::Error for SearchStopped {}
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Launcher for ChildProcesses {
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
+    fn train(&self, trial: &Trial, epochs: usize, watch: &TrialWatch<'_>) -> Result<TrialOutcome> {
         let is_over = || self.deadline.as_ref().is_some_and(Deadline::is_over);
         ensure!(!is_over(), SearchStopped);
-        let lock = lock::wait(trial.run().path())?;
-        let mut child = self.start(trial, epochs, lock)?;
+        let mut child = self.start(trial, epochs)?;
         let errors = child.stderr.take();
         let child = Mutex::new(child);
         let done = AtomicBool::new(false);
         let last_words = thread::scope(|scope| {
             scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) && !is_over() {
+                while !done.load(Ordering::Relaxed) && !is_over() && !(watch.is_lost)() {
                     thread::sleep(LOOK_EVERY);
                 }
                 if !done.load(Ordering::Relaxed) {
@@ -104,7 +121,7 @@ impl Launcher for ChildProcesses {
                     drop(child.lock().expect("nobody panics with a child").kill());
                 }
             });
-            let last_words = follow(errors, epoch);
+            let last_words = follow(errors, watch.epoch);
             done.store(true, Ordering::Relaxed);
             last_words
         });
@@ -114,6 +131,7 @@ impl Launcher for ChildProcesses {
         if status.success() {
             return Ok(TrialOutcome::Done);
         }
+        ensure!(!(watch.is_lost)(), ClaimLost);
         ensure!(!is_over(), SearchStopped);
         if status.code().is_none() {
             bail!("trial {} was killed ({status}); repeat the command to continue the search", trial.index);
@@ -123,7 +141,7 @@ impl Launcher for ChildProcesses {
 }
 
 impl ChildProcesses {
-    fn start(&self, trial: &Trial, epochs: usize, lock: Locking) -> Result<Child> {
+    fn start(&self, trial: &Trial, epochs: usize) -> Result<Child> {
         let mut command = Command::new(&self.quaver);
         command.arg("train").arg(trial.config_file()).arg("--out").arg(trial.run().path());
         command.arg("--locked").arg("--set").arg(format!("training.epochs={epochs}"));
@@ -131,11 +149,7 @@ impl ChildProcesses {
             command.arg("--resume");
         }
         command.env("QUAVER_THREADS", self.threads.to_string());
-        match lock {
-            Locking::Locked(file) => command.stdin(file),
-            Locking::Unsupported => command.stdin(Stdio::null()),
-        };
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().with_context(|| format!("cannot start `{}`", self.quaver.display()))
     }
 }

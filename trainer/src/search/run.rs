@@ -1,15 +1,19 @@
 //! A search from its first trial to its best run.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
+use super::engine::{Engine, Stage};
 use super::halving::{Rung, promote, rungs};
-use super::launch::{Launcher, TrialOutcome};
+use super::launch::TrialOutcome;
+use super::sharing::stale::Watcher;
+use super::sharing::tickets::{Ticket, Tickets};
+use super::trial::TrialHistory;
+use super::worker::HEARTBEAT;
 use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
@@ -27,8 +31,6 @@ pub struct SearchPlan {
     pub data_dir: Option<PathBuf>,
     /// Number of trials.
     pub trials: usize,
-    /// Number of trials that train at the same time.
-    pub jobs: usize,
     /// The folder of the search.
     pub out: PathBuf,
 }
@@ -62,15 +64,29 @@ impl SearchProgress for NoSearchProgress {}
 /// # Errors
 /// When the config is invalid, when the folder contains another search or is in use, when every trial fails,
 /// or when a file cannot be written.
-pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgress) -> Result<Leaderboard> {
+pub fn run(plan: &SearchPlan, engine: &dyn Engine, watch: &dyn SearchProgress) -> Result<Leaderboard> {
+    run_trials(plan, draw(plan)?.1, engine, watch)
+}
+
+/// The stages of a search, without starting it.
+///
+/// # Errors
+/// When the config is invalid.
+pub fn stages(plan: &SearchPlan) -> Result<Vec<Rung>> {
+    let (base, trials) = draw(plan)?;
+    Ok(rungs(&base.search.halving, trials.len(), base.training.epochs))
+}
+
+/// The config of a search, and its trials.
+fn draw(plan: &SearchPlan) -> Result<(Config, Vec<Trial>)> {
     let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     ensure!(
         !base.search.space.is_empty(),
         "{}: nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
         plan.config.display()
     );
-    let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
-    run_trials(plan, trials.collect::<Result<_>>()?, launcher, watch)
+    let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index)).collect::<Result<_>>()?;
+    Ok((base, trials))
 }
 
 /// Like [`run`], with trials that somebody else has drawn.
@@ -80,7 +96,7 @@ pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgres
 pub fn run_trials(
     plan: &SearchPlan,
     trials: Vec<Trial>,
-    launcher: &dyn Launcher,
+    engine: &dyn Engine,
     watch: &dyn SearchProgress,
 ) -> Result<Leaderboard> {
     let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
@@ -88,9 +104,12 @@ pub fn run_trials(
     [plan.out.clone(), plan.out.join("trials"), plan.out.join("best")]
         .iter()
         .for_each(|folder| files::remove_temporary(folder));
+    // What was left by processes of this machine, such as a search that was killed, need not be waited for.
+    Watcher::new(&plan.out.join("trials"), HEARTBEAT).sweep()?;
     trials.iter().try_for_each(Trial::prepare)?;
     let rungs = rungs(&base.search.halving, trials.len(), base.training.epochs);
-    RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
+    RunningSearch { plan, trials, rungs, engine, watch, failed: BTreeMap::new(), known: RefCell::default() }
+        .run()
 }
 
 /// Creates the folder and excludes other searches from it until the lock is dropped.
@@ -110,10 +129,12 @@ struct RunningSearch<'a> {
     plan: &'a SearchPlan,
     trials: Vec<Trial>,
     rungs: Vec<Rung>,
-    launcher: &'a dyn Launcher,
+    engine: &'a dyn Engine,
     watch: &'a dyn SearchProgress,
     /// Failed trials, and why.
     failed: BTreeMap<usize, String>,
+    /// What was read of trials: on a network file system, every reading takes its time.
+    known: RefCell<BTreeMap<usize, TrialHistory>>,
 }
 
 impl RunningSearch<'_> {
@@ -131,7 +152,20 @@ impl RunningSearch<'_> {
             );
             self.keep(&self.leaderboard(&alive, number)?)?;
         }
+        self.engine.finish();
         self.leaderboard(&alive, self.rungs.len() - 1)
+    }
+
+    /// The progress of a trial up to `epochs`.
+    fn progress(&self, trial: &Trial, epochs: usize) -> Result<TrialProgress> {
+        let mut known = self.known.borrow_mut();
+        if let Some(history) = known.get(&trial.index) {
+            return Ok(history.progress(epochs));
+        }
+        let history = trial.history()?;
+        let progress = history.progress(epochs);
+        known.insert(trial.index, history);
+        Ok(progress)
     }
 
     /// The scores that select the trials of a stage: the losses after the stage before. All trials take part
@@ -139,48 +173,33 @@ impl RunningSearch<'_> {
     fn scores(&self, alive: &[usize], number: usize) -> Result<Vec<(usize, Option<f64>)>> {
         let score = |&trial: &usize| {
             let Some(before) = number.checked_sub(1) else { return Ok((trial, Some(0.0))) };
-            let best = self.trials[trial].progress(self.rungs[before].epochs)?.best;
+            let best = self.progress(&self.trials[trial], self.rungs[before].epochs)?.best;
             let best = best.filter(|_| !self.failed.contains_key(&trial));
             Ok((trial, best.map(|best| best.valid_nll)))
         };
         alive.iter().map(score).collect()
     }
 
-    /// Trains those trials of a stage that have not completed it yet, several at a time.
+    /// Trains those trials of a stage that have not completed it yet.
     fn train_rung(&mut self, number: usize, alive: &[usize]) -> Result<()> {
         let rung = self.rungs[number];
-        let mut waiting = VecDeque::new();
-        let mut epochs_left = 0;
+        let (mut trials, mut epochs_left) = (Vec::new(), 0);
         for trial in alive.iter().map(|&trial| &self.trials[trial]) {
-            if !trial.is_done(rung.epochs)? {
-                epochs_left += rung.epochs - trial.progress(rung.epochs)?.epochs;
-                waiting.push_back(trial);
+            let progress = self.progress(trial, rung.epochs)?;
+            if !trial.has_completed(&progress, rung.epochs) {
+                epochs_left += rung.epochs - progress.epochs;
+                trials.push(trial);
             }
         }
+        let ticket = |trial: &&Trial| Ticket { trial: trial.index, epochs: rung.epochs };
+        Tickets::of(&self.plan.out).replace(&trials.iter().map(ticket).collect::<Vec<_>>())?;
         self.watch.rung(number + 1, self.rungs.len(), &rung, epochs_left);
-        let queue = Queue { waiting: Mutex::new(waiting), failed: Mutex::new(BTreeMap::new()) };
-        thread::scope(|scope| {
-            let worker = || scope.spawn(|| self.work(&queue, rung.epochs));
-            let workers: Vec<_> = (0..self.plan.jobs.max(1)).map(|_| worker()).collect();
-            let joined = workers.into_iter().map(|worker| worker.join().expect("a worker never panics"));
-            joined.collect::<Vec<Result<()>>>().into_iter().collect::<Result<()>>()
-        })?;
-        self.failed.extend(queue.failed.into_inner().expect("a worker never panics"));
-        Ok(())
-    }
-
-    /// Trains trials from the queue until it is empty. If a problem affects all trials, the queue is cleared.
-    fn work(&self, queue: &Queue<'_>, epochs: usize) -> Result<()> {
-        while let Some(trial) = queue.next() {
-            let outcome = self
-                .launcher
-                .train(trial, epochs, &|| self.watch.epoch())
-                .and_then(|outcome| Ok((trial.progress(epochs)?, outcome)));
-            let (progress, outcome) = outcome.inspect_err(|_| queue.clear())?;
-            self.watch.trial(trial, &progress, &outcome);
-            if let TrialOutcome::Failed(reason) = outcome {
-                queue.fail(trial.index, reason);
-            }
+        if !trials.is_empty() {
+            let stage = Stage { out: &self.plan.out, trials, epochs: rung.epochs };
+            self.engine.train(&stage, self.watch)?;
+            stage.trials.iter().for_each(|trial| drop(self.known.borrow_mut().remove(&trial.index)));
+            let failed = stage.trials.iter().filter_map(|trial| Some((trial.index, trial.failure()?)));
+            self.failed.extend(failed);
         }
         Ok(())
     }
@@ -196,7 +215,8 @@ impl RunningSearch<'_> {
                 (true, None) => TrialStatus::Training,
                 (false, None) => TrialStatus::Stopped,
             };
-            Ok(LeaderboardEntry::new(trial, trial.progress(now)?, trial.progress(first)?, status, error))
+            let (now, first) = (self.progress(trial, now)?, self.progress(trial, first)?);
+            Ok(LeaderboardEntry::new(trial, now, first, status, error))
         };
         Ok(Leaderboard::new(self.trials.iter().map(place).collect::<Result<_>>()?))
     }
@@ -206,7 +226,7 @@ impl RunningSearch<'_> {
         let out = &self.plan.out;
         files::replace(&out.join("leaderboard.csv"), &leaderboard.csv()?)?;
         let Some(best) = leaderboard.best() else { return Ok(()) };
-        copy_run(&self.trials[best.trial].run(), &out.join("best"))
+        copy_run(&self.trials[best.trial].located(), &out.join("best"))
     }
 }
 
@@ -224,24 +244,4 @@ pub fn copy_run(from: &RunFolder, to: &Path) -> Result<()> {
         files::replace(&to.join(path.file_name().unwrap_or_default()), &content)?;
     }
     Ok(())
-}
-
-/// Waiting and failed trials.
-struct Queue<'a> {
-    waiting: Mutex<VecDeque<&'a Trial>>,
-    failed: Mutex<BTreeMap<usize, String>>,
-}
-
-impl<'a> Queue<'a> {
-    fn next(&self) -> Option<&'a Trial> {
-        self.waiting.lock().expect("a worker never panics").pop_front()
-    }
-
-    fn clear(&self) {
-        self.waiting.lock().expect("a worker never panics").clear();
-    }
-
-    fn fail(&self, trial: usize, reason: String) {
-        self.failed.lock().expect("a worker never panics").insert(trial, reason);
-    }
 }

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::fit;
 use crate::runs;
 
-const CONFIG: &str = "
+pub(super) const CONFIG: &str = "
 seed = 3
 [data]
 train = 'rows.csv'
@@ -30,7 +30,7 @@ halving = { first_epochs = 1, factor = 3 }
 ";
 
 /// A folder with a config and rows whose second column is the first, two steps late.
-fn experiment(config: &str) -> TempDir {
+pub(super) fn experiment(config: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let wave = |t: i32| (0.4 * f64::from(t)).sin() + (0.9 * f64::from(t)).cos();
     let rows: String = (0..150).map(|t| format!("{},{}\n", wave(t), wave(t - 2))).collect();
@@ -39,22 +39,21 @@ fn experiment(config: &str) -> TempDir {
     folder
 }
 
-fn plan(folder: &Path, trials: usize, out: &str) -> SearchPlan {
+pub(super) fn plan(folder: &Path, trials: usize, out: &str) -> SearchPlan {
     SearchPlan {
         config: folder.join("config.toml"),
         overrides: Vec::new(),
         data_dir: None,
         trials,
-        jobs: 2,
         out: folder.join(out),
     }
 }
 
 /// Trains in this process.
-struct InProcess;
+pub(super) struct InProcess;
 
 impl Launcher for InProcess {
-    fn train(&self, trial: &Trial, epochs: usize, _epoch: &dyn Fn()) -> Result<TrialOutcome> {
+    fn train(&self, trial: &Trial, epochs: usize, _watch: &TrialWatch<'_>) -> Result<TrialOutcome> {
         let mut config = Config::load(&trial.config_file(), &[])?;
         config.training.epochs = epochs;
         let data = config.load_data()?;
@@ -81,20 +80,20 @@ struct Interrupted {
 }
 
 impl Launcher for Interrupted {
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
+    fn train(&self, trial: &Trial, epochs: usize, watch: &TrialWatch<'_>) -> Result<TrialOutcome> {
         if self.calls.fetch_add(1, Ordering::Relaxed) < self.most {
-            return InProcess.train(trial, epochs, epoch);
+            return InProcess.train(trial, epochs, watch);
         }
-        InProcess.train(trial, epochs.div_ceil(2), epoch)?;
+        InProcess.train(trial, epochs.div_ceil(2), watch)?;
         bail!("the power is out")
     }
 }
 
-fn search(plan: &SearchPlan) -> Leaderboard {
-    run(plan, &InProcess, &NoSearchProgress).unwrap()
+pub(super) fn search(plan: &SearchPlan) -> Leaderboard {
+    run(plan, &Local::new(&InProcess, 2), &NoSearchProgress).unwrap()
 }
 
-fn files(folder: PathBuf) -> Vec<Vec<u8>> {
+pub(super) fn files(folder: PathBuf) -> Vec<Vec<u8>> {
     let names = ["leaderboard.csv", "best/best.state", "best/metrics.csv", "best/config.toml"];
     names.map(|name| std::fs::read(folder.join(name)).unwrap()).to_vec()
 }
@@ -125,7 +124,7 @@ fn an_interrupted_search_ends_like_one_that_was_not() {
     let parts = plan(folder.path(), 9, "parts");
     for most in [0, 4, 6, 9] {
         let launcher = Interrupted { calls: AtomicUsize::new(0), most };
-        let result = run(&parts, &launcher, &NoSearchProgress);
+        let result = run(&parts, &Local::new(&launcher, 2), &NoSearchProgress);
         assert!(result.is_ok() || result.unwrap_err().to_string() == "the power is out");
     }
     assert_eq!(search(&parts), expected);
@@ -160,7 +159,7 @@ fn another_search_in_the_folder_is_refused() {
     search(&plan(folder.path(), 2, "out"));
     let mut other = plan(folder.path(), 2, "out");
     other.overrides = vec!["training.batch=3".into()];
-    let error = format!("{:#}", run(&other, &InProcess, &NoSearchProgress).unwrap_err());
+    let error = format!("{:#}", run(&other, &Local::new(&InProcess, 2), &NoSearchProgress).unwrap_err());
     assert!(error.contains("contains another search") && error.contains("`training.batch` is 3"), "{error}");
 }
 
@@ -171,13 +170,17 @@ fn values_that_make_no_config_are_named_before_anything_starts() {
         ("training.learning_rat = { uniform = [0, 1] }", ["learning_rat", "learning_rate", "trial 0"]),
     ] {
         let folder = experiment(&format!("{CONFIG}{line}\n"));
-        let error =
-            format!("{:#}", run(&plan(folder.path(), 2, "out"), &InProcess, &NoSearchProgress).unwrap_err());
+        let error = format!(
+            "{:#}",
+            run(&plan(folder.path(), 2, "out"), &Local::new(&InProcess, 2), &NoSearchProgress).unwrap_err()
+        );
         assert!(names.iter().all(|name| error.contains(name)), "{error}");
         assert!(!folder.path().join("out").exists());
     }
     let folder = experiment(&CONFIG[..CONFIG.find("[search]").unwrap()]);
-    let error = run(&plan(folder.path(), 2, "out"), &InProcess, &NoSearchProgress).unwrap_err().to_string();
+    let error = run(&plan(folder.path(), 2, "out"), &Local::new(&InProcess, 2), &NoSearchProgress)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("config.toml") && error.contains("nothing to search"), "{error}");
 }
 

@@ -9,14 +9,14 @@ use super::scratch;
 use crate::shell::Shell;
 
 /// A virtual environment, kept for the next time.
-pub(super) struct Environment {
+pub(crate) struct Environment {
     folder: PathBuf,
 }
 
 impl Environment {
     /// An environment with these packages in fixed versions, installed once per list of them; or in one line
     /// why there is none.
-    pub(super) fn ready(name: &str, packages: &[&str]) -> Result<Result<Self, String>> {
+    pub(crate) fn ready(name: &str, packages: &[&str]) -> Result<Result<Self, String>> {
         let environment = Environment { folder: scratch(name)?.join("environment") };
         let (installed, wanted) = (environment.folder.join("installed.txt"), packages.join("\n"));
         if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
@@ -40,7 +40,7 @@ impl Environment {
     }
 
     /// The path of a program of it.
-    pub(super) fn program(&self, name: &str) -> String {
+    pub(crate) fn program(&self, name: &str) -> String {
         let scripts = if cfg!(windows) { "Scripts" } else { "bin" };
         self.folder.join(scripts).join(name).display().to_string()
     }

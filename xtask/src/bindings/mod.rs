@@ -3,7 +3,7 @@
 
 mod archive;
 mod bridges;
-mod environment;
+pub(crate) mod environment;
 mod firmware;
 mod host;
 pub(crate) mod library;

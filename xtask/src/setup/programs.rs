@@ -35,6 +35,18 @@ pub(crate) const PYTHON: Program =
 pub(crate) const CC: Program = Program { name: "cc", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc"] };
 pub(crate) const CXX: Program = Program { name: "c++", packages: ["g++", "gcc-c++", "gcc", "gcc"] };
 
+pub(crate) const STRACE: Program = Program { name: "strace", packages: ["strace"; 4] };
+/// The daemon of a node, with the controller and the commands. On macOS there is none.
+pub(crate) const SLURM: Program = Program {
+    name: "slurmd",
+    packages: [
+        "slurmctld slurmd slurm-client",
+        "slurm slurm-slurmctld slurm-slurmd",
+        "slurm-llnl",
+        "slurm-is-not-packaged",
+    ],
+};
+
 /// Installs what is missing, as far as that is permitted. Returns in one line what is still missing and what
 /// to type; `None` if all programs start.
 pub(crate) fn missing(programs: &[Program]) -> Option<String> {

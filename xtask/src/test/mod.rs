@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{bindings, boards, comments, deny, kernels, layers, package, qemu, shared_build, signed};
+use crate::{bindings, boards, comments, deny, kernels, layers, package, qemu, shared_build, signed, sweeps};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -43,6 +43,7 @@ const STAGES: &[Stage] = &[
     ("signed models on every core", signed::check),
     ("boards, linked and emulated", boards::check),
     ("the monitor with an emulated board", boards::watch::check),
+    ("sweeps on Slurm and HyperQueue", sweeps::check),
 ];
 
 /// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line

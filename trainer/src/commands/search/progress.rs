@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::commands::print::print_note;
 use crate::printable::escaped;
 use crate::search::halving::Rung;
+use crate::search::worker::TrainedTrial;
 use crate::search::{SearchProgress, Trial, TrialOutcome, TrialProgress};
 
 /// Prints the progress of a search to standard error, so that standard output contains results only.
@@ -48,17 +49,21 @@ impl SearchProgress for SearchConsole {
     }
 
     fn trial(&self, trial: &Trial, progress: &TrialProgress, outcome: &TrialOutcome) {
-        let index = trial.index;
-        match (outcome, progress.best) {
-            (TrialOutcome::Failed(reason), _) => {
-                self.print_line(&format!("trial {index:>4}  failed: {reason}"))
-            }
-            (TrialOutcome::Done, None) => self.print_line(&format!("trial {index:>4}  no epoch completed")),
-            (TrialOutcome::Done, Some(best)) => self.print_line(&format!(
-                "trial {index:>4}  {:>4} epochs  validation NLL {:>9.4} in epoch {}",
-                progress.epochs, best.valid_nll, best.epoch
-            )),
-        }
+        let trained = TrainedTrial { index: trial.index, progress: *progress, outcome: outcome.clone() };
+        self.print_line(&trial_line(&trained));
+    }
+}
+
+/// The line of a trial that has completed a stage.
+pub(super) fn trial_line(trained: &TrainedTrial) -> String {
+    let TrainedTrial { index, progress, outcome } = trained;
+    match (outcome, progress.best) {
+        (TrialOutcome::Failed(reason), _) => format!("trial {index:>4}  failed: {reason}"),
+        (TrialOutcome::Done, None) => format!("trial {index:>4}  no epoch completed"),
+        (TrialOutcome::Done, Some(best)) => format!(
+            "trial {index:>4}  {:>4} epochs  validation NLL {:>9.4} in epoch {}",
+            progress.epochs, best.valid_nll, best.epoch
+        ),
     }
 }
 
