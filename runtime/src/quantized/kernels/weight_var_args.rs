@@ -15,7 +15,7 @@ pub(super) struct WeightVarArgs {
     /// For each group its blocks, scales and variances of biases.
     stream: NonNull<u32>,
     /// Bytes from a variance to the squared mean of its column.
-    to_squares: usize,
+    pub(super) to_squares: usize,
     pub(super) terms: TermShifts,
 }
 
