@@ -142,7 +142,9 @@
 //! For an M55 or M85 with Helium (MVE), `kernel-helium` or `target-cpu=cortex-m55` takes 2.5 times fewer
 //! again. Startup code must have enabled coprocessors 10 and 11 in CPACR before the first step, as for
 //! floating point: `cortex-m-rt` does so for targets that end in `hf`. The vectors are of integers, so that
-//! an M55 without floating-point unit will do.
+//! an M55 without floating-point unit will do. With `target-cpu=cortex-m55` the compiler itself makes vectors
+//! of floating point, which flush subnormal numbers to zero: for the bits of other cores in the layout
+//! `float`, build for `cortex-m33` and enable `kernel-helium`.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for
 //! every target. Kernels that the target cannot run are an error; under an operating system, where build

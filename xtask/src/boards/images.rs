@@ -122,6 +122,23 @@ pub(super) const BOARDS: &[Board] = &[
             }),
         ],
     },
+    Board {
+        folder: "generic-embassy",
+        core: "M55",
+        target: "thumbv8m.main-none-eabihf",
+        images: &[
+            Image::new("stress").on(Emulator::QemuSemihosting {
+                machine: "mps3-an547",
+                nanoseconds: 3,
+                ends_itself: true,
+            }),
+            Image::new("stress").with("trespass").that_fails().on(Emulator::QemuSemihosting {
+                machine: "mps3-an547",
+                nanoseconds: 3,
+                ends_itself: true,
+            }),
+        ],
+    },
 ];
 
 #[cfg(test)]

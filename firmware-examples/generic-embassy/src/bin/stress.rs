@@ -54,7 +54,10 @@ global_asm!(
 #[cfg(target_abi = "eabihf")]
 global_asm!(
     // Named here because an incremental build assembles this without the features of the target.
+    #[cfg(not(has_vectors))]
     ".fpu fpv4-sp-d16",
+    #[cfg(has_vectors)]
+    ".cpu cortex-m55",
     ".thumb_func",
     ".global destroy_fp",
     "destroy_fp:",
@@ -80,6 +83,19 @@ global_asm!(
     ".ltorg",
 );
 
+// With vectors also their predicates.
+#[cfg(has_vectors)]
+global_asm!(
+    ".cpu cortex-m55",
+    ".thumb_func",
+    ".global destroy_predicates",
+    "destroy_predicates:",
+    "ldr r0, =0xDEADBEEF",
+    "vmsr p0, r0",
+    "bx lr",
+    ".ltorg",
+);
+
 // What a function may not change: a bit of registers that belong to its caller.
 #[cfg(feature = "trespass")]
 global_asm!(
@@ -99,6 +115,8 @@ unsafe extern "C" {
     fn trespass();
     #[cfg(target_abi = "eabihf")]
     fn destroy_fp();
+    #[cfg(has_vectors)]
+    fn destroy_predicates();
 }
 
 #[exception]
@@ -118,6 +136,8 @@ fn SysTick() {
         systick.cvr.write(0);
         #[cfg(target_abi = "eabihf")]
         destroy_fp();
+        #[cfg(has_vectors)]
+        destroy_predicates();
         destroy();
         #[cfg(feature = "trespass")]
         trespass();

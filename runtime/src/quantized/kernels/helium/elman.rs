@@ -2,7 +2,6 @@
 
 use super::moments::tanh_four;
 use super::turns::layer;
-use crate::quantized::kernels::dsp;
 use crate::quantized::kernels::layer_args::LayerArgs;
 
 /// Writes tanh of row `$row` of every group as units' words.
@@ -32,6 +31,7 @@ unsafe extern "C" fn finish_four() {
     frame_asm!(
         "str     lr, [sp, #{return_to}]",
         "ldr     r0, [sp, #{left}]",
+        "ldr     r1, [sp, #{weight_vars}]",
         "vctp.32 r0",
         unit_addresses!(),
         "add     r0, sp, #{tables}",
@@ -41,17 +41,16 @@ unsafe extern "C" fn finish_four() {
         unit!("2", upper),
         unit!("3", lower),
         "ldr     pc, [sp, #{return_to}]";
-        units;
+        units, weight_vars;
         tanh_four = tanh_four
     )
 }
 
-/// Replaces units of an Elman layer by tanh of their rows (`dsp::tanh_layer`, which runs maps with
-/// weight variances).
+/// Replaces units of an Elman layer by tanh of their rows.
 ///
 /// # Safety
 /// As `dsp::tanh_layer`.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
-    entry_or!(dsp::tanh_layer::<LISTS, WEIGHT_VARS>, finish_four, "4", layer)
+    mve_asm!(enter!("4"); finish = sym finish_four, layer = sym layer)
 }

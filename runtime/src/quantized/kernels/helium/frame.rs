@@ -1,7 +1,7 @@
 //! What a layer keeps on the stack, below its arguments and the registers it saves.
 
 /// Bytes below the saved registers.
-pub(super) const LOCALS: usize = ZEROS + 32 + 4;
+pub(super) const LOCALS: usize = TERM_SHIFT + 4;
 /// Bytes between sp and what `layer_args::frame_offset` counts from: also d8 to d15.
 pub(super) const BELOW: usize = LOCALS + 64;
 
@@ -35,27 +35,36 @@ pub(super) const INPUT: usize = WHOLE + 4;
 pub(super) const TABLES: usize = INPUT + 16;
 /// In the last turn, biases and scales of groups that are not there.
 pub(super) const ZEROS: usize = TABLES + 32;
+/// With weight variances, the terms that are due to them: of row 0 of every group, of row 1, and so on.
+pub(super) const TERMS: usize = ZEROS + 32;
+/// With weight variances, the shift of the other term, negated.
+pub(super) const TERM_SHIFT: usize = TERMS + 64;
 
 const _: () = assert!(LOCALS.is_multiple_of(8), "sp stays aligned");
 
 /// [`mve_asm`] with the offsets of this frame from sp as operands, those of arguments that are named,
-/// functions, and other offsets of `layer_args`.
+/// functions, other offsets of `layer_args`, and numbers.
 macro_rules! frame_asm {
     ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*) => {
         frame_asm!($($line),+; $($argument),*; $($symbol = $function),*;)
     };
     ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*; $($other:ident = $offset:path),*) => {
+        frame_asm!($($line),+; $($argument),*; $($symbol = $function),*; $($other = $offset),*;)
+    };
+    ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),*; $($other:ident = $offset:path),*;
+        $($number:ident = $value:expr),*) => {
         mve_asm!(
             $($line,)+
             // An operand that no line needs is an error.
             "@ {locals} {sums} {to_vars} {sums_at} {biases_at} {scales_at} {first} {second} {strides} {entry}",
-            "@ {finish} {return_to} {left} {input} {tables} {zeros}";
+            "@ {finish} {return_to} {left} {input} {tables} {zeros} {terms} {term_shift}";
             $($argument = const $crate::quantized::kernels::helium::frame::BELOW
                 + $crate::quantized::kernels::layer_args::frame_offset(core::mem::offset_of!(
                     $crate::quantized::kernels::layer_args::LayerArgs<'_>, $argument
                 )),)*
             $($symbol = sym $function,)*
             $($other = const $crate::quantized::kernels::helium::frame::BELOW + $offset,)*
+            $($number = const $value,)*
             locals = const $crate::quantized::kernels::helium::frame::LOCALS,
             sums = const $crate::quantized::kernels::helium::frame::SUMS,
             to_vars = const $crate::quantized::kernels::helium::frame::TO_VARS,
@@ -72,6 +81,8 @@ macro_rules! frame_asm {
             input = const $crate::quantized::kernels::helium::frame::INPUT,
             tables = const $crate::quantized::kernels::helium::frame::TABLES,
             zeros = const $crate::quantized::kernels::helium::frame::ZEROS,
+            terms = const $crate::quantized::kernels::helium::frame::TERMS,
+            term_shift = const $crate::quantized::kernels::helium::frame::TERM_SHIFT,
         )
     };
 }
@@ -81,9 +92,9 @@ macro_rules! frame_asm {
 ///
 /// | registers | |
 /// |---|---|
-/// | in | the frame |
+/// | in | the frame; r1: zero without weight variances |
 /// | out | q0: means; q1: mantissas |
-/// | clobbered | q2 to q7 |
+/// | clobbered | r0, q2 to q7 |
 macro_rules! row {
     ($row:literal, $sum:ident) => {
         concat!(
@@ -98,6 +109,12 @@ macro_rules! row {
             "vmulh.s32 q0, q0, q2\n",
             "vmulh.s32 q1, q1, q4\n",
             "vadd.i32 q0, q0, q3\n",
+            "cbz     r1, 1f\n",
+            "ldr     r0, [sp, #{term_shift}]\n",
+            "vldrw.u32 q2, [sp, #({terms} + 16 * ", $row, ")]\n",
+            "vshl.u32 q1, r0\n",
+            "vadd.i32 q1, q1, q2\n",
+            "1:\n",
         )
     };
 }
@@ -176,31 +193,6 @@ macro_rules! enter {
             "movt    r4, #:upper16:{finish}\n",
             "movs    r5, #", $bytes, "\n",
             "b.w     {layer}\n",
-        )
-    };
-}
-
-/// The body of a layer's function: branches to `$dsp` if weights have variances, else runs `$layer` with the
-/// function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
-macro_rules! entry_or {
-    ($dsp:path, $finish:path, $bytes:literal, $layer:path) => {
-        mve_asm!(
-            ".if     {falls_back}",
-            "ldr     r12, [sp, #{weight_vars}]",
-            "cmp     r12, #0",
-            "bne     9f",
-            ".endif",
-            enter!($bytes),
-            ".if     {falls_back}",
-            "9:",
-            "b.w     {dsp}",
-            ".endif";
-            // The first four words are in registers.
-            weight_vars = const core::mem::offset_of!(LayerArgs<'_>, weight_vars) - 16,
-            finish = sym $finish,
-            layer = sym $layer,
-            dsp = sym $dsp,
-            falls_back = const WEIGHT_VARS as usize,
         )
     };
 }

@@ -2,7 +2,6 @@
 
 use super::moments::tanh_four;
 use super::turns::layer;
-use crate::quantized::kernels::dsp;
 use crate::quantized::kernels::layer_args::LayerArgs;
 
 /// Moments of tanh of row `$row` of every group, in q0 and q1; as [`row`].
@@ -67,6 +66,7 @@ unsafe extern "C" fn finish_four() {
     frame_asm!(
         "str     lr, [sp, #{return_to}]",
         "ldr     r0, [sp, #{left}]",
+        "ldr     r1, [sp, #{weight_vars}]",
         "vctp.32 r0",
         "add     r10, sp, #{tables}",
         "ldm     r10, {{r2-r8}}",
@@ -134,17 +134,16 @@ unsafe extern "C" fn finish_four() {
         "vstrwt.32 q2, [r11], #16",
         "str     r11, [sp, #{units}]",
         "ldr     pc, [sp, #{return_to}]";
-        units, lstm_cells;
+        units, lstm_cells, weight_vars;
         tanh_four = tanh_four
     )
 }
 
-/// Replaces units and cells of an LSTM layer by their next state (`dsp::lstm_layer`, which runs maps with
-/// weight variances).
+/// Replaces units and cells of an LSTM layer by their next state.
 ///
 /// # Safety
 /// As `dsp::lstm_layer`.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
-    entry_or!(dsp::lstm_layer::<LISTS, WEIGHT_VARS>, finish_four, "2", layer)
+    mve_asm!(enter!("2"); finish = sym finish_four, layer = sym layer)
 }

@@ -5,7 +5,7 @@
 //! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are
 //! those of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
 //!
-//! What has no kernel here runs with those of `dsp`: weight variances, and pruned GRUs.
+//! What has no kernel here runs with those of `dsp`: GRUs that are pruned or whose weights have variances.
 //!
 //! An interrupt may come at any instruction, and between the parts of one. In addition to what `dsp` says:
 //! vector registers are those of floating point, and exception entry saves their lower half, VPR and FPSCR
@@ -40,6 +40,8 @@ mod means;
 mod moments;
 #[rustfmt::skip]
 mod turns;
+#[rustfmt::skip]
+mod weight_vars;
 
 pub(in crate::quantized) use activations::{fill_means, fill_pairs, narrow};
 pub(in crate::quantized) use blocks::dot_blocks;

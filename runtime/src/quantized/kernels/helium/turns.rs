@@ -4,6 +4,7 @@ use crate::quantized::kernels::layer_args::end_layer;
 
 use super::blocks::{group_sums, group_sums_entry};
 use super::listed::listed_four;
+use super::weight_vars::weight_var_four;
 
 /// Sums of four groups of rows over one stream: `$weights`, `$stride`, `$input` and `$sums` are offsets from
 /// sp,
@@ -186,6 +187,10 @@ pub(super) unsafe extern "C" fn layer() {
         "beq     6f",
         four_sums!("{squares}", "({strides} + 4)", "({input} + 8)", "{sums} + {to_vars}", "16"),
         "6:",
+        "ldr     r1, [sp, #{weight_vars}]",
+        "cbz     r1, 3f",
+        "bl      {weight_var_four}",
+        "3:",
         "ldr     r0, [sp, #{finish}]",
         "blx     r0",
         "ldrd    r0, r1, [sp, #{strides}]",
@@ -220,8 +225,9 @@ pub(super) unsafe extern "C" fn layer() {
         zeros_beyond!("{biases_at}"),
         zeros_beyond!("{scales_at}"),
         "b       6b";
-        weights, means, squares, vars, means_end, mean_blocks, vars_end, var_blocks, shift, roots, units;
+        weights, means, squares, vars, means_end, mean_blocks, vars_end, var_blocks, shift, roots, units,
+        weight_vars;
         group_sums = group_sums, group_sums_entry = group_sums_entry,
-        listed_four = listed_four
+        listed_four = listed_four, weight_var_four = weight_var_four
     )
 }
