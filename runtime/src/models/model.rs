@@ -226,6 +226,14 @@ impl<'m> Model<'m> {
 
     /// Scores a row, reads it and predicts.
     fn read_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
+        self.examine(state, row);
+        self.advance(state, Some(row));
+    }
+
+    /// Everything that is done with a row before the network reads it: it is scored, its missing channels are
+    /// imputed, and it enters the ring of the last rows.
+    #[inline(always)]
+    pub(super) fn examine(&self, state: &mut State<'_>, row: &RawRow<'_>) {
         if self.spec().target.is_next() {
             state.outputs.score(self.spec().likelihood, row);
             self.follow(state, row);
@@ -234,7 +242,10 @@ impl<'m> Model<'m> {
         if let Some(monitor) = &self.monitor {
             state.outputs.anomaly = monitor.read(self, row, state);
         }
-        self.advance(state, Some(row));
+        if self.linear.is_some() {
+            let State { ring, outputs, row: standardised, .. } = state;
+            ring.read(self, row, standardised.view(), outputs.parts());
+        }
     }
 
     /// Standardises a row, imputes its missing channels and measures its distance, with an input density.
@@ -405,17 +416,27 @@ impl<'m> Model<'m> {
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
+        self.emit(state, row, |step, recurrent, scratch| {
+            backend::step(self.spec(), self.weights, recurrent, scratch, step);
+        });
+    }
+
+    /// Writes the prediction of a step whose rows of the output map `run` passes on.
+    #[inline(always)]
+    pub(super) fn emit(
+        &self,
+        state: &mut State<'_>,
+        row: Option<&RawRow<'_>>,
+        run: impl FnOnce(&mut RowStep<'_, '_>, &mut [f32], &mut [f32]),
+    ) {
         let State { recurrent, outputs, row: standardised, scales, ring, scratch, .. } = state;
         let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
-        if let (Some(_), Some(row)) = (&self.linear, row) {
-            ring.read(self, row, imputed, outputs.parts());
-        }
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
         step.emitter.scales = scales;
         step.emitter.linear = self.linear.as_ref().map(|linear| (linear, &*ring));
         step.emitter.widening = widening;
-        backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+        run(&mut step, recurrent, scratch);
         step.emitter.finish();
         if let (Some(row), Some(density)) = (row, &self.density) {
             density.add_lasting(row, imputed, self.output_std_dev, outputs.slices());

@@ -32,6 +32,22 @@ impl InputPairs for RowStep<'_, '_> {
         })
     }
 
+    #[inline(always)]
+    fn plain(&self, targets: &mut [f32]) -> bool {
+        let Some(row) = self.row.filter(|row| row.is_plain()) else { return false };
+        let model = self.emitter.model;
+        let scales = model.input_mean.words().iter().zip(model.input_std_dev.words());
+        let inputs = row.values.iter().zip(scales);
+        let complete = row.values.len() >= targets.len();
+        // No early exit: the loop vectorises.
+        let mut within = true;
+        for (target, (value, (mean, std_dev))) in targets.iter_mut().zip(inputs) {
+            *target = (value - f32::from_le_bytes(*mean)) / f32::from_le_bytes(*std_dev);
+            within &= target.abs() < UNIT_LIMIT;
+        }
+        complete && within
+    }
+
     #[inline(never)]
     fn any(&self, pair: usize) -> [Moments; 2] {
         let model = self.emitter.model;
@@ -62,6 +78,11 @@ impl InputPairs for PooledStep<'_, '_, '_> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         self.inputs.deterministic()
+    }
+
+    #[inline(always)]
+    fn plain(&self, targets: &mut [f32]) -> bool {
+        self.inputs.plain(targets)
     }
 
     #[inline(always)]
