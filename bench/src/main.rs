@@ -1,6 +1,7 @@
 //! Times and instructions of a step, compared with those of our LSTM: `cargo xtask bench-host`.
 
 mod count;
+mod streams;
 mod time;
 
 use quaver_bench::{EvaluatedModel, row, subjects};
@@ -10,9 +11,15 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--counted", name] => count::run_counted(name),
-        ["--json"] => println!("{:#}", Value::Array(measure())),
-        [] => print(&measure()),
-        _ => eprintln!("usage: quaver-bench [--json]"),
+        ["--json"] => {
+            println!("{:#}", Value::Array(measure().into_iter().chain(streams::measure()).collect()))
+        }
+        ["--streams"] => streams::print(&streams::measure()),
+        [] => {
+            print(&measure());
+            streams::print(&streams::measure());
+        }
+        _ => eprintln!("usage: quaver-bench [--json | --streams]"),
     }
 }
 

@@ -50,7 +50,17 @@ impl<'a> ArenaSplitter<'a> {
 }
 
 /// Copies as many words as both slices have. Unlike `copy_from_slice` it cannot panic.
+#[cfg(not(feature = "vectors"))]
 #[inline(never)] // once in flash, not once per caller
 pub(crate) fn copy(target: &mut [f32], source: &[f32]) {
     target.iter_mut().zip(source).for_each(|(target, source)| *target = *source);
+}
+
+/// The same by the library of a host, in as wide words as it has.
+#[cfg(feature = "vectors")]
+pub(crate) fn copy(target: &mut [f32], source: &[f32]) {
+    let count = target.len().min(source.len());
+    if let Some((target, source)) = target.get_mut(..count).zip(source.get(..count)) {
+        target.copy_from_slice(source);
+    }
 }

@@ -49,6 +49,8 @@
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
+//! On a host, [`Model::step_batch`] reads a row for each of many streams in less time, with the same bits.
+//!
 //! # Learning on the device
 //!
 //! An [`AdaptivePredictor`] is a [`Predictor`] whose output layer learns from labelled samples: `step(&row)`,

@@ -8,6 +8,12 @@ pub(crate) trait InputPairs {
     /// value or one beyond the limits of inputs. The iterator may end early.
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>>;
 
+    /// Writes all inputs at once if none is missing, uncertain or beyond the limits; `false` if one is, and then
+    /// what was written means nothing.
+    fn plain(&self, _: &mut [f32]) -> bool {
+        false
+    }
+
     /// Moments of pair `pair`. The last input of an odd number is paired with zero.
     fn any(&self, pair: usize) -> [Moments; 2];
 }
@@ -17,4 +23,22 @@ pub(crate) trait StepIo: InputPairs {
     /// Receives the moments of the next row of the output map, in standardised units: of the pre-activation,
     /// or of the probability for a Bernoulli output.
     fn output(&mut self, row: Moments);
+}
+
+/// Streams that run side by side, and units of a group: one AVX-512 register, two of AVX2, four of NEON.
+pub(crate) const LANES: usize = 16;
+
+/// A number for each of sixteen streams or units.
+pub(crate) type Lanes = [f32; LANES];
+
+/// At most [`LANES`] streams of one model that are stepped together, each in a lane of its own.
+pub(crate) trait StreamLanes {
+    /// Writes means and variances of all inputs, standardised and limited.
+    fn inputs(&mut self, moments: [&mut [Lanes]; 2]);
+
+    /// The recurrent state of every stream; empty where there is no stream.
+    fn recurrent(&mut self) -> [&mut [f32]; LANES];
+
+    /// Receives means and variances of all rows of the output map, as [`StepIo::output`] does.
+    fn outputs(&mut self, moments: [&[Lanes]; 2]);
 }

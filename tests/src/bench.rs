@@ -1,9 +1,9 @@
 //! Models of typical sizes, to count what a step costs.
 
 use quaver::checkpoint::{
-    Activation, AnomalySpec, CellKind, ClassifierSpec, Contents, DensitySpec, Extensions, Imputation,
-    LatentSpec, Layout, LinearSpec, OutputMode, PoolOver, Pooling, ReducerContents, ReducerSpec, Target,
-    TrackingSpec, UnitNoise, WeightFormat, write, write_reducer,
+    Activation, AnomalySpec, CellKind, ClassifierSpec, Contents, DensitySpec, Extensions, Forecast,
+    Imputation, LatentSpec, Layout, LinearSpec, OutputMode, PoolOver, Pooling, ReducerContents, ReducerSpec,
+    Target, TrackingSpec, UnitNoise, WeightFormat, write, write_reducer,
 };
 
 use crate::Case;
@@ -52,7 +52,8 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
 /// it has half as many latents as channels. With a further word, `sample` or `rollouts`, a sampler continues
-/// by itself, or advances [`ROLLOUTS`] futures, instead of following rows.
+/// by itself, or advances [`ROLLOUTS`] futures, instead of following rows; with `draws4` the forecast of either
+/// family is the average over four draws.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);
@@ -181,6 +182,11 @@ fn reducer_case(name: &str, network: &str, pooling: &str) -> Option<Case> {
     Some(Case { name: name.into(), model, inputs, stream, task: Task::Reduce })
 }
 
+/// Draws of each look ahead that a word asks for, such as `draws4`.
+fn draw_count(word: &str) -> Option<u16> {
+    word.strip_prefix("draws")?.parse().ok()
+}
+
 /// A latent model by its name.
 fn latent_case(name: &str) -> Option<Case> {
     let words: Vec<&str> = name.split('-').collect();
@@ -190,8 +196,12 @@ fn latent_case(name: &str) -> Option<Case> {
         ["storn", channels, units, storage, "rollouts"] => {
             ("storn", channels, units, storage, Task::Rollouts)
         }
+        [family, channels, units, storage, draws] if draw_count(draws).is_some() => {
+            (family, channels, units, storage, Task::Follow)
+        }
         _ => return None,
     };
+    let forecast = words.get(4).and_then(|word| draw_count(word)).map(|count| Forecast::Draws { count });
     let (channels, units): (u16, u16) = (channels.parse().ok()?, units.parse().ok()?);
     let (_, format, layout) = STORAGES.into_iter().find(|(suffix, ..)| *suffix == storage)?;
     let (architecture, cell) = match family {
@@ -200,7 +210,11 @@ fn latent_case(name: &str) -> Option<Case> {
         _ => return None,
     };
     let architecture = LatentArchitecture {
-        spec: LatentSpec { latents: channels.div_ceil(2), ..architecture.spec },
+        spec: LatentSpec {
+            latents: channels.div_ceil(2),
+            forecast: forecast.unwrap_or(architecture.spec.forecast),
+            ..architecture.spec
+        },
         channels,
         recognition: &[(CellKind::Lstm, units)],
         generative: &[(cell, units)],

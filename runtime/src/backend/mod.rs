@@ -36,10 +36,12 @@ macro_rules! dispatch {
     }};
 }
 
+mod batch;
 mod memory;
 mod payload;
 mod step;
 
+pub(crate) use batch::{batch_step, batch_words};
 pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;

@@ -71,7 +71,7 @@ pub(crate) fn affine_bytes(shape: AffineShape, _: Cursor<'_>) -> usize {
 }
 
 /// Units of the largest group: one AVX-512 register, two of AVX2, four of NEON.
-pub(super) const LANES: usize = 16;
+pub(super) const LANES: usize = crate::step_io::LANES;
 
 /// Units of the next group, given the number of units left: sixteen, four or one.
 pub(super) const fn group_lanes(units_left: usize) -> usize {
@@ -221,6 +221,22 @@ impl<'m> Group<'m> {
 }
 
 impl<'m> Weights<'m> {
+    /// Whether weights have variances of their own.
+    pub(super) fn has_variances(&self) -> bool {
+        match self {
+            Weights::F32 { var, .. } => !var.words().is_empty(),
+            Weights::Int8 { std_devs, .. } => !std_devs.is_empty(),
+        }
+    }
+
+    /// Scales of a row's means and standard deviations; none in single precision.
+    pub(super) fn scales(&self, row: usize) -> (Option<f32>, Option<f32>) {
+        match self {
+            Weights::F32 { .. } => (None, None),
+            Weights::Int8 { scale, std_dev_scale, .. } => (Some(scale.at(row)), Some(std_dev_scale.at(row))),
+        }
+    }
+
     /// At most `len` weights from `start` on; scales stay as they are.
     fn part(self, start: usize, len: usize) -> Self {
         match self {

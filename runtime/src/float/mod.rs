@@ -4,6 +4,7 @@
 //! `network` (the walk of a sample). Its functions have the names of those of `quantized`; `backend` chooses
 //! between the two.
 
+mod batch;
 mod cells;
 #[cfg(feature = "write")]
 mod encode;
@@ -14,6 +15,7 @@ mod scratch;
 mod state;
 mod validate;
 
+pub(crate) use batch::{batch_step, batch_words};
 #[cfg(feature = "write")]
 pub(crate) use encode::encode_affine;
 pub(crate) use format::affine_bytes;

@@ -23,6 +23,10 @@ impl<'s> Scratch<'s> {
     /// Writes the model's input for the first layer.
     pub(super) fn fill_input(&mut self, spec: &ModelSpec, inputs: &impl InputPairs) {
         let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
+        // A second loop for the most frequent case: fast on a host, too large for a board.
+        if cfg!(feature = "vectors") && self.fill_plain(noise, spec.inputs.into(), inputs) {
+            return;
+        }
         let mut targets = self.mean.iter_mut().zip(self.var.iter_mut()).take(spec.inputs.into());
         for pair in pairs(inputs, spec.inputs.into()) {
             for input in pair {
@@ -32,6 +36,25 @@ impl<'s> Scratch<'s> {
                 (*mean, *var) = (unit.mean, unit.var);
             }
         }
+    }
+
+    /// Writes all inputs of a row that is complete and has no variances; `false` for any other row.
+    fn fill_plain(&mut self, noise: UnitNoise, count: usize, inputs: &impl InputPairs) -> bool {
+        let targets = self.mean.get_mut(..count).zip(self.var.get_mut(..count));
+        let Some((means, vars)) = targets else { return false };
+        if !inputs.plain(means) {
+            return false;
+        }
+        match noise {
+            UnitNoise::None => vars.fill(0.0),
+            _ => {
+                for (mean, var) in means.iter_mut().zip(vars) {
+                    let unit = noise::apply(noise, Moments { mean: *mean, var: 0.0 });
+                    (*mean, *var) = (unit.mean, unit.var);
+                }
+            }
+        }
+        true
     }
 
     /// Writes the units of a layer after noise, from column `start` on.

@@ -1,6 +1,7 @@
 //! Models with their streams: what a user holds.
 
 mod adaptive;
+mod batch;
 mod classes;
 mod cost;
 mod display;

@@ -206,6 +206,14 @@ impl<'m, K: Known> Model<'m, K> {
 
     /// Scores a row, reads it and predicts.
     fn read_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
+        self.examine(state, row);
+        self.advance(state, Some(row));
+    }
+
+    /// Everything that is done with a row before the network reads it: it is scored, its missing channels are
+    /// imputed, and it enters the ring of the last rows.
+    #[inline(always)]
+    pub(super) fn examine(&self, state: &mut State<'_>, row: &RawRow<'_>) {
         if self.spec().target.is_next() {
             state.outputs.score(&self.held, row);
             self.follow(state, row);
@@ -214,7 +222,10 @@ impl<'m, K: Known> Model<'m, K> {
         if let Some(monitor) = &self.held.parts().monitor {
             state.outputs.anomaly = monitor.read(&self.held, row, state);
         }
-        self.advance(state, Some(row));
+        if self.held.parts().linear.is_some() {
+            let State { ring, outputs, row: standardised, .. } = state;
+            ring.read(&self.held, row, standardised.view(), outputs.parts());
+        }
     }
 
     /// Standardises a row, imputes its missing channels and measures its distance, with an input density.
@@ -356,18 +367,28 @@ impl<'m, K: Known> Model<'m, K> {
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
+        self.emit(state, row, |step, recurrent, scratch| {
+            backend::step::<K>(self.spec(), self.held.parts().weights, recurrent, scratch, step);
+        });
+    }
+
+    /// Writes the prediction of a step whose rows of the output map `run` passes on.
+    #[inline(always)]
+    pub(super) fn emit(
+        &self,
+        state: &mut State<'_>,
+        row: Option<&RawRow<'_>>,
+        run: impl FnOnce(&mut RowStep<'_, '_, K>, &mut [f32], &mut [f32]),
+    ) {
         let State { recurrent, outputs, row: standardised, scales, ring, scratch, .. } = state;
         let parts = self.held.parts();
         let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
-        if let (Some(_), Some(row)) = (&parts.linear, row) {
-            ring.read(&self.held, row, imputed, outputs.parts());
-        }
         let mut step = RowStep { row, imputed, emitter: Emitter::new(&self.held, outputs.slices()) };
         step.emitter.scales = scales;
         step.emitter.linear = parts.linear.as_ref().map(|linear| (linear, &*ring));
         step.emitter.widening = widening;
-        backend::step::<K>(self.spec(), self.held.parts().weights, recurrent, scratch, &mut step);
+        run(&mut step, recurrent, scratch);
         step.emitter.finish();
         if let (Some(row), Some(density)) = (row, &parts.density) {
             density.add_lasting(row, imputed, parts.output_std_dev, outputs.slices());

@@ -33,6 +33,22 @@ impl<K: Known> InputPairs for RowStep<'_, '_, K> {
         })
     }
 
+    #[inline(always)]
+    fn plain(&self, targets: &mut [f32]) -> bool {
+        let Some(row) = self.row.filter(|row| row.is_plain()) else { return false };
+        let parts = self.emitter.model.parts();
+        let scales = parts.input_mean.words().iter().zip(parts.input_std_dev.words());
+        let inputs = row.values.iter().zip(scales);
+        let complete = row.values.len() >= targets.len();
+        // No early exit: the loop vectorises.
+        let mut within = true;
+        for (target, (value, (mean, std_dev))) in targets.iter_mut().zip(inputs) {
+            *target = (value - f32::from_le_bytes(*mean)) / f32::from_le_bytes(*std_dev);
+            within &= target.abs() < UNIT_LIMIT;
+        }
+        complete && within
+    }
+
     #[inline(never)]
     fn any(&self, pair: usize) -> [Moments; 2] {
         let model = self.emitter.model;
@@ -63,6 +79,11 @@ impl<K: Known> InputPairs for PooledStep<'_, '_, '_, K> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         self.inputs.deterministic()
+    }
+
+    #[inline(always)]
+    fn plain(&self, targets: &mut [f32]) -> bool {
+        self.inputs.plain(targets)
     }
 
     #[inline(always)]

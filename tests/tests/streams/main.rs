@@ -1,6 +1,7 @@
 //! Properties of streams, of predictors and of latent models.
 
 mod any_input;
+mod batch;
 mod latent;
 mod predictor;
 mod rollouts;

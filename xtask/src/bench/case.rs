@@ -11,6 +11,10 @@ const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "ada
 const FOLLOWING: [&str; 2] = ["density", "following"];
 /// What they may have besides, measured only by name: plausible ranges.
 const RANGES: &str = "ranges";
+/// Linear parts of so many rows.
+const LINEAR: [&str; 4] = ["linear4", "linear6", "linear8", "linear16"];
+/// Draws of each look ahead of a latent model.
+const DRAWS: [&str; 3] = ["draws2", "draws4", "draws8"];
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
@@ -93,14 +97,15 @@ impl Case {
         let (cell, inputs, hidden, storage, end) = match parts[..] {
             [cell, inputs, hidden, storage] => (cell, inputs, hidden, storage, None),
             [cell, inputs, hidden, storage, end] => {
-                let mut ends = FOLLOWING.into_iter().chain([RANGES, WEIGHT_VARIANCE]);
+                let others = [RANGES, WEIGHT_VARIANCE].into_iter().chain(LINEAR).chain(DRAWS);
+                let mut ends = FOLLOWING.into_iter().chain(others);
                 (cell, inputs, hidden, storage, Some(ends.find(|known| *known == end)?))
             }
             _ => return None,
         };
         let known = |names: &[&'static str], name: &str| names.iter().copied().find(|known| *known == name);
         Some(Case {
-            cell: known(&["lstm", "gru", "elman"], cell)?,
+            cell: known(&["lstm", "gru", "elman", "vosp", "storn"], cell)?,
             inputs: inputs.parse().ok()?,
             hidden: hidden.parse().ok()?,
             storage: known(&STORAGES, storage)?,

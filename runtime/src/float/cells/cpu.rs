@@ -15,13 +15,13 @@ const AVX512F: u8 = 4;
 
 /// Whether AVX2 can be used.
 #[inline]
-pub(super) fn has_avx2() -> bool {
+pub(in crate::float) fn has_avx2() -> bool {
     found() & AVX2 != 0
 }
 
 /// Whether the foundation of AVX-512 can be used.
 #[inline]
-pub(super) fn has_avx512f() -> bool {
+pub(in crate::float) fn has_avx512f() -> bool {
     found() & AVX512F != 0
 }
 

@@ -9,7 +9,7 @@ use super::super::format::Group;
 use super::super::kernels;
 use super::activation::{deterministic_activation, sigmoid, tanh};
 use super::vectors;
-use super::{Layer, Units, all_zero};
+use super::{Layer, Units};
 use crate::moments::{Moments, interpolate_of_sanitized, limited_mean, product_of_sanitized};
 use crate::spec::{Activation, MomentForm};
 
@@ -20,7 +20,7 @@ const CANDIDATE: usize = 2;
 
 /// Replaces the units `h` by their next state.
 pub(in crate::float) fn gru_step(layer: &Layer<'_>, h: &mut Units<'_>) {
-    let deterministic = layer.is_deterministic() && all_zero(h.var);
+    let deterministic = layer.is_deterministic() && vectors::all_zero(h.var);
     let done = vectors::gru(layer, deterministic, h);
     portable_gru(layer, deterministic, done, h);
 }

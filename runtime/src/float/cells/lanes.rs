@@ -4,12 +4,10 @@
 
 use super::super::format::LANES;
 use crate::moments::Moments;
-
-/// A number for each of sixteen units.
-pub(super) type Lanes = [f32; LANES];
+pub(in crate::float) use crate::step_io::Lanes;
 
 #[inline(always)]
-pub(super) fn map(lanes: Lanes, each: impl Fn(f32) -> f32) -> Lanes {
+pub(in crate::float) fn map(lanes: Lanes, each: impl Fn(f32) -> f32) -> Lanes {
     let mut result = [0.0; LANES];
     for lane in 0..LANES {
         result[lane] = each(lanes[lane]);
@@ -18,7 +16,7 @@ pub(super) fn map(lanes: Lanes, each: impl Fn(f32) -> f32) -> Lanes {
 }
 
 #[inline(always)]
-pub(super) fn zip(a: Lanes, b: Lanes, each: impl Fn(f32, f32) -> f32) -> Lanes {
+pub(in crate::float) fn zip(a: Lanes, b: Lanes, each: impl Fn(f32, f32) -> f32) -> Lanes {
     let mut result = [0.0; LANES];
     for lane in 0..LANES {
         result[lane] = each(a[lane], b[lane]);
@@ -28,21 +26,21 @@ pub(super) fn zip(a: Lanes, b: Lanes, each: impl Fn(f32, f32) -> f32) -> Lanes {
 
 /// Moments of sixteen units.
 #[derive(Clone, Copy)]
-pub(super) struct WideMoments {
-    pub(super) mean: Lanes,
-    pub(super) var: Lanes,
+pub(in crate::float) struct WideMoments {
+    pub(in crate::float) mean: Lanes,
+    pub(in crate::float) var: Lanes,
 }
 
 impl WideMoments {
-    pub(super) const ZERO: WideMoments = WideMoments { mean: [0.0; LANES], var: [0.0; LANES] };
+    pub(in crate::float) const ZERO: WideMoments = WideMoments { mean: [0.0; LANES], var: [0.0; LANES] };
 
     #[inline(always)]
-    pub(super) fn at(&self, lane: usize) -> Moments {
+    pub(in crate::float) fn at(&self, lane: usize) -> Moments {
         Moments { mean: self.mean[lane], var: self.var[lane] }
     }
 
     #[inline(always)]
-    pub(super) fn map(self, each: impl Fn(Moments) -> Moments) -> Self {
+    pub(in crate::float) fn map(self, each: impl Fn(Moments) -> Moments) -> Self {
         let mut result = Self::ZERO;
         for lane in 0..LANES {
             let y = each(self.at(lane));
@@ -52,10 +50,25 @@ impl WideMoments {
     }
 
     #[inline(always)]
-    pub(super) fn zip(self, other: Self, each: impl Fn(Moments, Moments) -> Moments) -> Self {
+    pub(in crate::float) fn zip(self, other: Self, each: impl Fn(Moments, Moments) -> Moments) -> Self {
         let mut result = Self::ZERO;
         for lane in 0..LANES {
             let y = each(self.at(lane), other.at(lane));
+            (result.mean[lane], result.var[lane]) = (y.mean, y.var);
+        }
+        result
+    }
+
+    #[inline(always)]
+    pub(in crate::float) fn zip3(
+        self,
+        b: Self,
+        c: Self,
+        each: impl Fn(Moments, Moments, Moments) -> Moments,
+    ) -> Self {
+        let mut result = Self::ZERO;
+        for lane in 0..LANES {
+            let y = each(self.at(lane), b.at(lane), c.at(lane));
             (result.mean[lane], result.var[lane]) = (y.mean, y.var);
         }
         result

@@ -7,7 +7,7 @@ use super::super::format::Group;
 use super::super::kernels;
 use super::activation::{deterministic_activation, sigmoid, tanh};
 use super::vectors;
-use super::{Layer, Units, all_zero};
+use super::{Layer, Units};
 use crate::moments::{Moments, limited_mean, product_of_sanitized};
 use crate::spec::{Activation, MomentForm};
 
@@ -16,7 +16,7 @@ const GATES: [usize; 4] = [0, 1, 2, 3];
 
 /// Replaces units `h` and cells `c` by their next state.
 pub(in crate::float) fn lstm_step(layer: &Layer<'_>, h: &mut Units<'_>, c: &mut Units<'_>) {
-    let deterministic = layer.is_deterministic() && all_zero(c.var);
+    let deterministic = layer.is_deterministic() && vectors::all_zero(c.var);
     let done = vectors::lstm(layer, deterministic, h, c);
     portable_lstm(layer, deterministic, done, h, c);
 }

@@ -5,12 +5,12 @@
 
 mod activation;
 #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
-mod cpu;
+pub(super) mod cpu;
 mod elman;
 mod gru;
-#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
-mod lanes;
+pub(super) mod lanes;
 mod lstm;
+pub(super) mod units;
 #[cfg_attr(not(all(feature = "vectors", target_arch = "x86_64")), path = "no_vectors.rs")]
 mod vectors;
 #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
@@ -41,14 +41,19 @@ impl Layer<'_> {
     /// Whether every pre-activation and activation is deterministic. The published moments are not: they make
     /// variance out of none.
     fn is_deterministic(&self) -> bool {
-        self.form == MomentForm::Accurate && !self.affine.has_variances() && all_zero(self.input.var)
+        self.form == MomentForm::Accurate && !self.affine.has_variances() && vectors::all_zero(self.input.var)
     }
 }
 
 /// Whether no variance is above zero. None is below.
+#[inline(always)]
 fn all_zero(vars: &[f32]) -> bool {
     // Bits are or'ed without an early exit: the loop vectorises.
-    vars.iter().fold(0, |bits, var| bits | var.to_bits()) == 0
+    let mut bits = 0;
+    for var in vars {
+        bits |= var.to_bits();
+    }
+    bits == 0
 }
 
 /// State of the units of one layer.

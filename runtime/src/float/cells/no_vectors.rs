@@ -1,5 +1,6 @@
 //! Replaces `vectors` on cores without vector units.
 
+pub(super) use super::all_zero;
 use super::{Layer, Units};
 use crate::spec::Activation;
 

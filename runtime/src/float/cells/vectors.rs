@@ -8,6 +8,21 @@
 use super::{Layer, Units, cpu, wide, wide_gru};
 use crate::spec::Activation;
 
+/// Whether no variance is above zero.
+pub(super) fn all_zero(vars: &[f32]) -> bool {
+    if cpu::has_avx512f() {
+        // SAFETY: the machine has these instructions.
+        unsafe { all_zero_avx512(vars) }
+    } else {
+        super::all_zero(vars)
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn all_zero_avx512(vars: &[f32]) -> bool {
+    super::all_zero(vars)
+}
+
 /// Advances the groups of sixteen units of an LSTM, and returns their number of units.
 pub(super) fn lstm(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
     if !wide::suits(layer) {

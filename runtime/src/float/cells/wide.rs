@@ -12,12 +12,9 @@
 use super::super::format::{LANES, Weights};
 use super::super::kernels::NoisyInput;
 use super::lanes::{Lanes, WideMoments, map, zip};
+use super::units::{self, Accurate, activation, deterministic_elman, deterministic_lstm, scaled};
 use super::{Layer, Units};
 use crate::format::F32s;
-use crate::moments::{
-    Moments, deterministic_sigmoid, deterministic_tanh, limited_mean, product_of_sanitized, relu,
-    sigmoid_of_sanitized, tanh_of_sanitized,
-};
 use crate::spec::{Activation, MomentForm};
 
 /// Whether [`elman`] and [`lstm`] can run a layer: accurate moments, weights without variances.
@@ -65,43 +62,17 @@ fn lstm_groups<W: Stored, const PASS: usize>(
         if deterministic {
             let mut gates = mean_sums(columns, layer.input.mean);
             rows.finish_means(index, &mut gates);
-            *c_mean = deterministic_cells(&gates, *c_mean);
-            let [_, _, _, output] = gates;
-            *h_mean =
-                zip(map(output, deterministic_sigmoid), map(*c_mean, deterministic_tanh), |gate, y| gate * y);
+            (*h_mean, *c_mean) = deterministic_lstm(&gates, *c_mean);
             *h_var = [0.0; LANES];
         } else {
             let mut gates = both_sums::<W, 4, PASS>(columns, layer.input);
             rows.finish(index, &mut gates);
-            let cell = cells(&gates, WideMoments { mean: *c_mean, var: *c_var });
+            let cell = WideMoments { mean: *c_mean, var: *c_var };
+            let (unit, cell) = units::lstm::<Accurate>(&gates, cell);
             (*c_mean, *c_var) = (cell.mean, cell.var);
-            let [_, _, _, output] = gates;
-            let unit =
-                output.map(sigmoid_of_sanitized).zip(cell.map(tanh_of_sanitized), product_of_sanitized);
             (*h_mean, *h_var) = (unit.mean, map(unit.var, |var| layer.variance_scale * var));
         }
     }
-}
-
-/// c_t = f ⊙ c_{t−1} + i ⊙ g.
-#[inline(always)]
-fn cells(gates: &[WideMoments; 4], cell: WideMoments) -> WideMoments {
-    let [input, forget, candidate, _] = *gates;
-    let kept = forget.map(sigmoid_of_sanitized).zip(cell, product_of_sanitized);
-    let added = input.map(sigmoid_of_sanitized).zip(candidate.map(tanh_of_sanitized), product_of_sanitized);
-    kept.zip(added, |kept, added| {
-        Moments::limited(Moments { mean: kept.mean + added.mean, var: kept.var + added.var })
-    })
-}
-
-/// [`cells`] without variance.
-#[inline(always)]
-fn deterministic_cells(gates: &[Lanes; 4], cell: Lanes) -> Lanes {
-    let [input, forget, candidate, _] = *gates;
-    let kept = zip(map(forget, deterministic_sigmoid), cell, |gate, cell| gate * cell);
-    let added =
-        zip(map(input, deterministic_sigmoid), map(candidate, deterministic_tanh), |gate, y| gate * y);
-    zip(kept, added, |kept, added| limited_mean(kept + added))
 }
 
 /// Advances the groups of sixteen units of an Elman or dense layer, and returns their number of units.
@@ -141,22 +112,12 @@ fn elman_groups<W: Stored>(
             let mut gates = mean_sums(columns, layer.input.mean);
             rows.finish_means(index, &mut gates);
             let [a] = gates;
-            *mean = match function {
-                Activation::Tanh => map(a, deterministic_tanh),
-                Activation::Sigmoid => map(a, deterministic_sigmoid),
-                Activation::Relu => map(a, |a| if a > 0.0 { limited_mean(a) } else { 0.0 }),
-            };
-            *var = [0.0; LANES];
+            (*mean, *var) = (deterministic_elman(function, a), [0.0; LANES]);
         } else {
             let mut gates = both_sums::<W, 1, 1>(columns, layer.input);
             rows.finish(index, &mut gates);
             let [a] = gates;
-            let y = match function {
-                Activation::Tanh => a.map(tanh_of_sanitized),
-                Activation::Sigmoid => a.map(sigmoid_of_sanitized),
-                Activation::Relu => a.map(relu),
-            };
-            let unit = y.map(|y| Moments::limited(Moments { var: layer.variance_scale * y.var, ..y }));
+            let unit = scaled(activation::<Accurate>(function, a), layer.variance_scale);
             (*mean, *var) = (unit.mean, unit.var);
         }
     }
@@ -236,11 +197,14 @@ fn both_sums<W: Stored, const GATES: usize, const PASS: usize>(
     let mut sums = [WideMoments::ZERO; GATES];
     for (pass, sums) in sums.as_chunks_mut::<PASS>().0.iter_mut().enumerate() {
         let (mut means, mut vars) = ([[0.0; LANES]; PASS], [[0.0; LANES]; PASS]);
-        let (columns, last_columns) = columns.as_chunks::<2>();
-        let ((ms, last_ms), (vs, last_vs)) = (input.mean.as_chunks::<2>(), input.var.as_chunks::<2>());
+        // Four columns to a turn: a quarter of the counting.
+        let (columns, last_columns) = columns.as_chunks::<4>();
+        let ((ms, last_ms), (vs, last_vs)) = (input.mean.as_chunks::<4>(), input.var.as_chunks::<4>());
         for (columns, (ms, vs)) in columns.iter().zip(ms.iter().zip(vs)) {
             add_both(pass, &columns[0], (ms[0], vs[0]), &mut means, &mut vars);
             add_both(pass, &columns[1], (ms[1], vs[1]), &mut means, &mut vars);
+            add_both(pass, &columns[2], (ms[2], vs[2]), &mut means, &mut vars);
+            add_both(pass, &columns[3], (ms[3], vs[3]), &mut means, &mut vars);
         }
         for (column, (mean, var)) in last_columns.iter().zip(last_ms.iter().zip(last_vs)) {
             add_both(pass, column, (*mean, *var), &mut means, &mut vars);

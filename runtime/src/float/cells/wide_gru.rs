@@ -3,13 +3,10 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::format::{LANES, Weights};
-use super::lanes::{Lanes, WideMoments, map, zip};
+use super::lanes::{Lanes, WideMoments, zip};
+use super::units::{self, Accurate, deterministic_gru, scaled};
 use super::wide::{Column, Rows, Stored, add_both, add_mean, groups, lanes_at};
 use super::{Layer, Units};
-use crate::moments::{
-    Moments, deterministic_sigmoid, deterministic_tanh, interpolate_of_sanitized, limited_mean,
-    product_of_sanitized, sigmoid_of_sanitized, tanh_of_sanitized,
-};
 
 /// Rows of a unit in a column: reset gate, update gate, candidate.
 const GATES: usize = 3;
@@ -42,47 +39,22 @@ fn gru_groups<W: Stored>(
     rows: Rows<'_>,
     h: &mut Units<'_>,
 ) {
-    let units = h.mean.as_chunks_mut().0.iter_mut().zip(h.var.as_chunks_mut().0);
-    for ((index, columns), (mean, var)) in groups(weights, layer.affine.cols()).enumerate().zip(units) {
+    let places = h.mean.as_chunks_mut().0.iter_mut().zip(h.var.as_chunks_mut().0);
+    for ((index, columns), (mean, var)) in groups(weights, layer.affine.cols()).enumerate().zip(places) {
         if deterministic {
             let mut parts = mean_sums(layer, columns);
             finish_means(rows, index, &mut parts);
-            *mean = deterministic_units(&parts, *mean);
+            *mean = deterministic_gru(&parts, *mean);
             *var = [0.0; LANES];
         } else {
             let mut parts = both_sums(layer, columns);
             finish(rows, index, &mut parts);
-            let unit = next_units(&parts, WideMoments { mean: *mean, var: *var });
-            let unit = unit.map(|unit| Moments { var: layer.variance_scale * unit.var, ..unit }.limited());
+            let h = WideMoments { mean: *mean, var: *var };
+            let unit = units::gru::<Accurate>(&parts, h);
+            let unit = scaled(unit, layer.variance_scale);
             (*mean, *var) = (unit.mean, unit.var);
         }
     }
-}
-
-/// h_t = (1 − z) ⊙ n + z ⊙ h_{t−1} with n = tanh(a_x + r ⊙ a_h).
-#[inline(always)]
-fn next_units(parts: &[WideMoments; PARTS], h: WideMoments) -> WideMoments {
-    let [reset, update, from_input, from_state] = *parts;
-    let gated = reset.map(sigmoid_of_sanitized).zip(from_state, product_of_sanitized);
-    let a = from_input.zip(gated, |a, b| Moments { mean: a.mean + b.mean, var: a.var + b.var });
-    let (z, n) = (update.map(sigmoid_of_sanitized), a.map(tanh_of_sanitized));
-    let mut next = WideMoments::ZERO;
-    for lane in 0..LANES {
-        let unit = interpolate_of_sanitized(z.at(lane), n.at(lane), h.at(lane));
-        (next.mean[lane], next.var[lane]) = (unit.mean, unit.var);
-    }
-    next
-}
-
-/// [`next_units`] without variance.
-#[inline(always)]
-fn deterministic_units(parts: &[Lanes; PARTS], h: Lanes) -> Lanes {
-    let [reset, update, from_input, from_state] = *parts;
-    let gated = zip(map(reset, deterministic_sigmoid), from_state, |gate, a| gate * a);
-    let n = map(zip(from_input, gated, |a, b| a + b), deterministic_tanh);
-    let z = map(update, deterministic_sigmoid);
-    let from_n = zip(z, n, |z, n| (1.0 - z) * n);
-    zip(from_n, zip(z, h, |z, h| z * h), |a, b| limited_mean(a + b))
 }
 
 /// Σ μ m̃ of all parts of a group: the candidate's sum starts again where the columns of the state begin.

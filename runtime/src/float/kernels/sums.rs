@@ -22,6 +22,9 @@ pub(super) fn sums<W: Copy, const ROWS: usize>(
             *sum += term(*weight, x);
         }
     };
+    if cfg!(feature = "vectors") && rows == ROWS && ROWS == 1 {
+        return [one_row(weights, input, term); ROWS];
+    }
     if rows == ROWS {
         // All rows of the group: nothing lies between a column and the next.
         weights.as_chunks().0.iter().zip(input).for_each(|(weights, x)| add(weights, *x));
@@ -36,6 +39,18 @@ pub(super) fn sums<W: Copy, const ROWS: usize>(
         rest = rest.get(rows..).unwrap_or_default();
     }
     sums
+}
+
+/// [`sums`] of a group of one row, four columns to a turn: products share a vector, additions stay in order.
+#[inline(always)]
+fn one_row<W: Copy>(weights: &[W], input: &[f32], term: impl Fn(W, f32) -> f32) -> f32 {
+    let ((weights, last_weights), (xs, last_xs)) = (weights.as_chunks::<4>(), input.as_chunks::<4>());
+    let mut sum = 0.0;
+    for (weights, xs) in weights.iter().zip(xs) {
+        let products = [0, 1, 2, 3].map(|column| term(weights[column], xs[column]));
+        sum = sum + products[0] + products[1] + products[2] + products[3];
+    }
+    last_weights.iter().zip(last_xs).fold(sum, |sum, (weight, x)| sum + term(*weight, *x))
 }
 
 /// Σ (m̃² + ṽ) τ for `ROWS` rows; 0 when there are no weight variances.
