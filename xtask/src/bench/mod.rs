@@ -41,10 +41,11 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
         let mut built = BTreeMap::new();
         for machine in counted_machines(case.is_typical()).filter(|machine| case.runs_on(machine.core)) {
             let kind = machine.image_kind();
-            if !built.contains_key(&kind) {
-                built.insert(kind, bench_image(&case, machine)?);
-            }
-            let Some(image) = &built[&kind] else {
+            let image = match built.entry(kind) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(bench_image(&case, machine)?),
+            };
+            let Some(image) = image else {
                 results.push(Measured { case: case.clone(), core: machine.core, figures: None });
                 continue;
             };
