@@ -8,8 +8,8 @@ pub(crate) trait InputPairs {
     /// value or one beyond the limits of inputs. The iterator may end early.
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>>;
 
-    /// Writes all inputs at once if none is missing, uncertain or beyond the limits; `false` if one is, and then
-    /// what was written means nothing.
+    /// Writes all inputs at once if none is missing, uncertain or beyond the limits; `false` if one is, and
+    /// then what was written means nothing.
     fn plain(&self, _: &mut [f32]) -> bool {
         false
     }

@@ -51,9 +51,9 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
-/// it has half as many latents as channels. With a further word, `sample` or `rollouts`, a sampler continues
-/// by itself, or advances [`ROLLOUTS`] futures, instead of following rows; with `draws4` the forecast of either
-/// family is the average over four draws.
+/// it has half as many latents as channels. With a further word, `sample` or `rollouts`, a sampler
+/// continues by itself, or advances [`ROLLOUTS`] futures, instead of following rows; with `draws4` the
+/// forecast of either family is the average over four draws.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);

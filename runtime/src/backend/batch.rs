@@ -15,8 +15,8 @@ pub(crate) fn batch_words(_: &ModelSpec) -> Option<usize> {
     None
 }
 
-/// Advances up to sixteen streams by a row each: all layers, then the rows of the output map. `weights` is the
-/// payload from the first layer on.
+/// Advances up to sixteen streams by a row each: all layers, then the rows of the output map. `weights` is
+/// the payload from the first layer on.
 #[cfg(feature = "float")]
 pub(crate) fn batch_step(
     spec: &ModelSpec,

@@ -61,8 +61,8 @@ impl Model<'_> {
         self.step_batch_uncertain(streams, rows, &[], memory);
     }
 
-    /// Like [`step_batch`](Self::step_batch), for rows whose values are themselves uncertain: one variance per
-    /// value, in squared raw units, or none at all.
+    /// Like [`step_batch`](Self::step_batch), for rows whose values are themselves uncertain: one variance
+    /// per value, in squared raw units, or none at all.
     pub fn step_batch_uncertain<'a>(
         &self,
         streams: &mut [impl BorrowMut<State<'a>>],

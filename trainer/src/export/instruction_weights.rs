@@ -57,6 +57,28 @@ pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 4] = [
     ("M33", [1258.238, 284.332, 104.767, 2.754, 0.000, 483.651, 103.097]),
 ];
 
+/// Parts of a linear part that have a weight: itself, inputs that enter its ring, and weights.
+pub(super) const LINEAR_PARTS: usize = 3;
+
+/// Instructions per part of a linear part, by core, whatever the layout.
+#[rustfmt::skip]
+pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 4] = [
+    ("M0", [1670.618, 1083.036, 583.250]),
+    ("M3", [1170.902, 741.158, 321.354]),
+    ("M4F", [886.927, 78.912, 18.073]),
+    ("M33", [794.379, 67.918, 19.198]),
+];
+
+/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, and
+/// recurrent units whose state is copied for each draw.
+pub(super) const LATENT_PARTS: usize = 4;
+
+/// Instructions per part of a latent model on top of its networks, by core, where such models were measured.
+#[rustfmt::skip]
+pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 1] = [
+    ("M4F", [2075.775, 147.230, 57.655, 40.503]),
+];
+
 /// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by
 /// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
 /// by the layout of both networks.
@@ -76,7 +98,7 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M0", "gru", Layout::Small, false, [1116, 3704]),
     ("M0", "gru", Layout::Sparse, false, [1344, 3920]),
     ("M0", "gru", Layout::Sparse, true, [1456, 3676]),
-    ("M0", "lstm", Layout::Fast, false, [1044, 3832]),
+    ("M0", "lstm", Layout::Fast, false, [1124, 3940]),
     ("M0", "lstm", Layout::Fast, true, [1152, 3660]),
     ("M0", "lstm", Layout::Float, false, [1676, 3556]),
     ("M0", "lstm", Layout::Mean, false, [1044, 3820]),
@@ -97,7 +119,7 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M3", "gru", Layout::Small, false, [1452, 3220]),
     ("M3", "gru", Layout::Sparse, false, [1344, 3424]),
     ("M3", "gru", Layout::Sparse, true, [1592, 3552]),
-    ("M3", "lstm", Layout::Fast, false, [904, 3296]),
+    ("M3", "lstm", Layout::Fast, false, [944, 3800]),
     ("M3", "lstm", Layout::Fast, true, [984, 3552]),
     ("M3", "lstm", Layout::Float, false, [1504, 3104]),
     ("M3", "lstm", Layout::Mean, false, [904, 3288]),
@@ -118,15 +140,15 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M4F", "gru", Layout::Small, false, [1416, 3272]),
     ("M4F", "gru", Layout::Sparse, false, [1352, 3504]),
     ("M4F", "gru", Layout::Sparse, true, [1640, 3612]),
-    ("M4F", "lstm", Layout::Fast, false, [832, 3304]),
+    ("M4F", "lstm", Layout::Fast, false, [912, 3880]),
     ("M4F", "lstm", Layout::Fast, true, [1032, 3612]),
     ("M4F", "lstm", Layout::Float, false, [1488, 3128]),
     ("M4F", "lstm", Layout::Mean, false, [832, 3304]),
     ("M4F", "lstm", Layout::Small, false, [832, 3304]),
     ("M4F", "lstm", Layout::Sparse, false, [1032, 3504]),
     ("M4F", "lstm", Layout::Sparse, true, [1208, 3612]),
-    ("M4F", "storn", Layout::Fast, false, [1004, 7492]),
-    ("M4F", "vosp", Layout::Fast, false, [1004, 7492]),
+    ("M4F", "storn", Layout::Fast, false, [1176, 7936]),
+    ("M4F", "vosp", Layout::Fast, false, [1176, 7936]),
     ("M33", "elman", Layout::Fast, false, [808, 3276]),
     ("M33", "elman", Layout::Fast, true, [960, 3600]),
     ("M33", "elman", Layout::Float, false, [1444, 3128]),
@@ -141,7 +163,7 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M33", "gru", Layout::Small, false, [1368, 3276]),
     ("M33", "gru", Layout::Sparse, false, [1336, 3520]),
     ("M33", "gru", Layout::Sparse, true, [1584, 3624]),
-    ("M33", "lstm", Layout::Fast, false, [808, 3288]),
+    ("M33", "lstm", Layout::Fast, false, [888, 3888]),
     ("M33", "lstm", Layout::Fast, true, [960, 3600]),
     ("M33", "lstm", Layout::Float, false, [1444, 3128]),
     ("M33", "lstm", Layout::Mean, false, [808, 3288]),
@@ -151,4 +173,4 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
 ];
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.
-pub(super) const HANDLES: [u32; 2] = [656, 1236];
+pub(super) const HANDLES: [u32; 2] = [676, 1292];

@@ -18,18 +18,22 @@ GATES = {"elman": 1, "lstm": 4, "gru": 3}
 
 
 def parts(case):
-    inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
-    up = lambda value, multiple: -(-value // multiple) * multiple
     predicts = case["target"].startswith("next")
-    outputs = inputs if predicts else 1
-    maps = [(GATES[cell] * hidden, up(inputs, 2) + hidden), (outputs, hidden)]
+    outputs = case["inputs"] if predicts else 1
+    return network_parts(case["cell"], case["inputs"], case["hidden"], outputs, outputs if predicts else 0)
+
+
+def network_parts(cell, inputs, hidden, outputs, scored=0):
+    """The parts of one network; a dense layer has no state."""
+    up = lambda value, multiple: -(-value // multiple) * multiple
+    state = 0 if cell == "dense" else hidden
+    maps = [(GATES.get(cell, 1) * hidden, up(inputs, 2) + state), (outputs, hidden)]
     # Units are filled in twice: for their own layer, and for the map above.
     rows = [up(r, 4) // 4 for r, _ in maps]
     cols = [up(c, 8) for _, c in maps]
     blocks = sum(r * c // 8 for r, c in zip(rows, cols))
-    scored = outputs if predicts else 0
     units = lambda kind: hidden if cell == kind else 0
-    return [1, blocks, sum(rows), units("lstm"), inputs, 2 * hidden, scored, units("gru")]
+    return [1, blocks, sum(rows), units("lstm"), inputs, state + hidden, scored, units("gru")]
 
 
 def sparse_parts(case):
@@ -55,6 +59,34 @@ def extension_parts(case):
     outputs = n if "next" in target else 1
     follows = "following" in target
     return [1, n, n * n, n * n * n] + ([1, n, outputs] if follows else [0, 0, 0])
+
+
+def linear_parts(case):
+    """Of a linear part: itself, inputs that enter its ring, and weights."""
+    return [1, case["inputs"], case["inputs"] * int(case["target"][len("linear"):])]
+
+
+def draw_count(case):
+    """Draws of each look ahead; 0 if latents are fed by their moments."""
+    return int(case["target"][len("draws"):]) if case["target"].startswith("draws") else 0
+
+
+def latent_parts(case):
+    """What a latent model adds to its networks: itself, channels; values that are drawn and averaged, where it has half as many
+    latents as channels; and recurrent units whose state is copied for each draw."""
+    draws = {"vosp": 2, "storn": 1}[case["cell"]] * draw_count(case)
+    units = case["hidden"] if case["cell"] == "storn" else 0
+    return [1, case["inputs"], draws * (case["inputs"] + -(-case["inputs"] // 2)), draws * units]
+
+
+def latent_base(case, weights):
+    """What both networks of a latent model take: recognition once, generation as often as it runs."""
+    channels, latents, hidden = case["inputs"], -(-case["inputs"] // 2), case["hidden"]
+    looks, denoises = max(draw_count(case), 1), case["cell"] == "vosp"
+    passes = 2 * looks if denoises else 1 + looks
+    of = lambda cell, inputs, outputs: sum(weight * part for weight, part in zip(weights, network_parts(cell, inputs, hidden, outputs)))
+    generative = of("dense", hidden + latents, channels) if denoises else of("lstm", channels + latents, channels)
+    return of("lstm", channels, latents) + passes * generative
 
 
 def fit(cases, parts, base=lambda case: 0):
@@ -122,6 +154,32 @@ for core in CORES:
     extended = [case for case in networks if case["core"] == core and case["target"].split("-")[-1] in ("density", "following")]
     base = lambda case: sum(weight * part for weight, part in zip(weights[core, case["layout"], False], parts(case)))
     numbers = ", ".join(f"{weight:.3f}" for weight in fit(extended, extension_parts, base))
+    print(f'    ("{core}", [{numbers}]),')
+print("];")
+
+print("\n/// Parts of a linear part that have a weight: itself, inputs that enter its ring, and weights.")
+print("pub(super) const LINEAR_PARTS: usize = 3;\n")
+print("/// Instructions per part of a linear part, by core, whatever the layout.\n#[rustfmt::skip]")
+print(f"pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); {len(CORES)}] = [")
+for core in CORES:
+    linear = [case for case in networks if case["core"] == core and case["target"].startswith("linear")]
+    base = lambda case: sum(weight * part for weight, part in zip(weights[core, case["layout"], False], parts(case)))
+    numbers = ", ".join(f"{weight:.3f}" for weight in fit(linear, linear_parts, base))
+    print(f'    ("{core}", [{numbers}]),')
+print("];")
+
+print("\n/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, and")
+print("/// recurrent units whose state is copied for each draw.")
+print("pub(super) const LATENT_PARTS: usize = 4;\n")
+print("/// Instructions per part of a latent model on top of its networks, by core, where such models were measured.")
+print("#[rustfmt::skip]")
+is_latent = lambda case: case["cell"] in ("vosp", "storn") and (case["target"] == "follow" or draw_count(case) > 0)
+latent = [case for case in measured if is_latent(case) and not case.get("held_out")]
+cores = [core for core in CORES if any(case["core"] == core for case in latent)]
+print(f"pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); {len(cores)}] = [")
+for core in cores:
+    base = lambda case: latent_base(case, weights[core, "fast", False])
+    numbers = ", ".join(f"{weight:.3f}" for weight in fit([case for case in latent if case["core"] == core], latent_parts, base))
     print(f'    ("{core}", [{numbers}]),')
 print("];")
 

@@ -5,16 +5,18 @@
 //! blocks of four rows by eight columns, in the layout `sparse` also lists and their pairs of columns, groups
 //! of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the
 //! extensions: a row without any channel is the worst one for an input density, which then solves for all of
-//! them. The weight of each part is fitted by `instructions.py` to what QEMU counts (`instructions.json`,
-//! from `cargo xtask bench --json`); a test holds the two together.
+//! them, and for a linear part, which then sums variances as well. A latent model adds its
+//! own parts, draws among them. The weight of each part is fitted by `instructions.py` to what QEMU counts
+//! (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
-use quaver::checkpoint::{CellKind, Layout, ModelSpec};
+use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, Layout, LinearSpec, ModelSpec};
 use quaver::export::StoredBlocks;
 use quaver::{LatentModel, Model};
 use serde::Serialize;
 
 use super::instruction_weights::{
-    EXTENSION_PARTS, EXTENSION_WEIGHTS, LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS,
+    EXTENSION_PARTS, EXTENSION_WEIGHTS, LATENT_PARTS, LATENT_WEIGHTS, LINEAR_PARTS, LINEAR_WEIGHTS,
+    LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS,
 };
 
 /// Predicted instructions of one step on one core.
@@ -28,13 +30,8 @@ pub struct InstructionCount {
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
 /// floating-point unit depends on the data, and none for models in which only some maps have weight
-/// variances, or which have a linear part, of which none was measured.
+/// variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
-    if model.spec().extensions.linear.is_some() { Vec::new() } else { network_instructions(model) }
-}
-
-/// The same for a network without its linear part, if it has one, which takes as long in every layout.
-pub(super) fn network_instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
 
@@ -49,9 +46,11 @@ pub(super) fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<Instru
         let found = EXTENSION_WEIGHTS.iter().find(|(other, _)| *other == core);
         found.map_or(0.0, |(_, weights)| weighted(weights, &extension_parts))
     };
+    let linear_parts = linear_parts(spec);
+    let of_linear = |core: &str| of_core(&LINEAR_WEIGHTS, core).map_or(0.0, |w| weighted(w, &linear_parts));
     let count = |core: &'static str, network: f64| InstructionCount {
         core,
-        instructions: (network + of_extensions(core)).max(0.0).round() as u64,
+        instructions: (network + of_extensions(core) + of_linear(core)).max(0.0).round() as u64,
     };
     let of_lists = |core: &str| {
         let found =
@@ -69,16 +68,62 @@ fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
     weights.iter().zip(parts).map(|(weight, part)| weight * part).sum()
 }
 
-/// Predictions for one step of a latent model: the recognition network once, and the generative network as
-/// often as it runs. None unless both networks have quantized layouts.
+/// The weights of a core.
+fn of_core<'w, const N: usize>(weights: &'w [(&str, [f64; N])], core: &str) -> Option<&'w [f64; N]> {
+    weights.iter().find(|(other, _)| *other == core).map(|(_, weights)| weights)
+}
+
+/// Predictions for one step of a latent model: the recognition network once, the generative network as often
+/// as it runs, and what the model adds. None unless both networks have quantized layouts; with draws for
+/// those cores alone on which such models were measured.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
-    let passes = model.spec().generative_passes();
-    let generative = instructions(model.generative());
+    let networks = [model.recognition(), model.generative()].map(instructions);
+    of_latent(model.spec(), model.generative().spec(), networks)
+}
+
+/// The same from the predictions for its networks.
+fn of_latent(
+    spec: &LatentSpec,
+    network: &ModelSpec,
+    [recognition, generative]: [Vec<InstructionCount>; 2],
+) -> Vec<InstructionCount> {
+    let parts = latent_parts(spec, network);
+    let draws = matches!(spec.forecast, Forecast::Draws { .. });
     let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        Some(InstructionCount { instructions: on.instructions + passes * other.instructions, ..on })
+        let added = match of_core(&LATENT_WEIGHTS, on.core) {
+            Some(weights) => weighted(weights, &parts).round() as u64,
+            None if draws => return None,
+            None => 0,
+        };
+        let passes = spec.generative_passes() * other.instructions;
+        Some(InstructionCount { instructions: on.instructions + passes + added, ..on })
     };
-    instructions(model.recognition()).into_iter().filter_map(both).collect()
+    recognition.into_iter().filter_map(both).collect()
+}
+
+/// The number of each part of a latent model besides its networks: itself, its channels, values that are
+/// drawn and averaged, and recurrent units whose state is copied for each draw.
+fn latent_parts(spec: &LatentSpec, generative: &ModelSpec) -> [f64; LATENT_PARTS] {
+    let looks = match spec.family {
+        Family::Storn => 1.0,
+        Family::Vosp => 2.0,
+    };
+    let draws = match spec.forecast {
+        Forecast::Draws { count } => looks * f64::from(count),
+        Forecast::Moments | Forecast::PosteriorMean => 0.0,
+    };
+    let recurrent = generative.layers.iter().filter(|layer| layer.cell.is_recurrent());
+    let units: f64 = recurrent.map(|layer| f64::from(layer.units)).sum();
+    let channels = f64::from(generative.outputs);
+    [1.0, channels, draws * (f64::from(spec.latents) + channels), draws * units]
+}
+
+/// The number of each part of a linear part: itself, inputs that enter its ring, and weights.
+fn linear_parts(spec: &ModelSpec) -> [f64; LINEAR_PARTS] {
+    let Some(LinearSpec { rows }) = spec.extensions.linear else { return [0.0; LINEAR_PARTS] };
+    let inputs = f64::from(spec.inputs);
+    [1.0, inputs, inputs * f64::from(rows) * f64::from(spec.outputs)]
 }
 
 /// The number of each part of a step, and of maps with lists, lists, and the pairs of columns in them.
@@ -130,7 +175,7 @@ mod tests {
     use super::*;
     use quaver::checkpoint::{
         Activation, AnomalySpec, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
-        MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat,
+        MomentForm, OutputMode, OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
     use std::collections::BTreeSet;
@@ -192,8 +237,60 @@ mod tests {
                 anomaly: Some(AnomalySpec { window: 32 }),
                 ..Extensions::default()
             },
-            _ => Extensions::default(),
+            Some(word) => {
+                let rows = word.strip_prefix("linear").and_then(|rows| rows.parse().ok());
+                Extensions { linear: rows.map(|rows| LinearSpec { rows }), ..Extensions::default() }
+            }
+            None => Extensions::default(),
         }
+    }
+
+    /// Both networks of a latent model, as `cargo xtask bench` makes them.
+    fn latent_specs(case: &Value) -> (LatentSpec, [ModelSpec; 2]) {
+        let number = |name: &str| case[name].as_u64().expect("a number") as u16;
+        let (channels, hidden, latents) = (number("inputs"), number("hidden"), number("inputs").div_ceil(2));
+        let network = |cell: &str, inputs: u16, outputs: u16| {
+            let case =
+                serde_json::json!({"cell": cell, "inputs": inputs, "hidden": hidden, "layout": "fast"});
+            ModelSpec { outputs, ..spec(&case) }
+        };
+        let count = case["target"].as_str().and_then(|target| target.strip_prefix("draws")?.parse().ok());
+        let forecast = count.map_or(Forecast::Moments, |count| Forecast::Draws { count });
+        let (family, mut generative) = match case["cell"].as_str() {
+            Some("vosp") => (Family::Vosp, network("elman", hidden + latents, channels)),
+            _ => (Family::Storn, network("lstm", channels + latents, channels)),
+        };
+        if family == Family::Vosp {
+            generative.layers[0].cell = CellKind::Dense(Activation::Tanh);
+        }
+        let latent = LatentSpec { family, prior: Prior::White, latents, forecast };
+        (latent, [network("lstm", channels, latents), generative])
+    }
+
+    #[test]
+    fn predictions_of_latent_models_are_within_five_percent_too() {
+        let counted: Vec<Value> =
+            serde_json::from_str(include_str!("instructions.json")).expect("a list of measurements");
+        let mut held_out = 0;
+        let mut compared = 0;
+        let follows = |case: &&Value| {
+            let target = case["target"].as_str().unwrap_or_default();
+            ["vosp", "storn"].map(Value::from).contains(&case["cell"])
+                && (target == "follow" || target.starts_with("draws"))
+        };
+        for case in counted.iter().filter(follows) {
+            let (latent, specs) = latent_specs(case);
+            let networks = specs.each_ref().map(|spec| of_blocks(spec, &[]));
+            let predictions = of_latent(&latent, &specs[1], networks);
+            let prediction = predictions.iter().find(|prediction| case["core"] == prediction.core);
+            let prediction = prediction.expect("measured cores are predicted");
+            let counted = case["worst_instructions"].as_f64().expect("a number");
+            let off = prediction.instructions as f64 / counted - 1.0;
+            assert!(off.abs() <= TOLERANCE, "{case}: predicted {}, off by {off:.3}", prediction.instructions);
+            compared += 1;
+            held_out += usize::from(case["held_out"] == true);
+        }
+        assert!(compared >= 8 && held_out >= 2, "only {compared} were compared, {held_out} of them held out");
     }
 
     /// Blocks of the layer's map and of the output's, as `cargo xtask bench` prunes them.

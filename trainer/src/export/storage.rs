@@ -6,8 +6,7 @@ use quaver::export::GramMatrices;
 use quaver::{LatentModel, Model, ReducerModel};
 
 use super::density::{unsettled, write_density};
-use super::instructions::network_instructions;
-use super::{Additions, contents, latent_instructions};
+use super::{Additions, contents, instructions, latent_instructions};
 use crate::data::Sequence;
 use crate::evaluate::scores;
 use crate::fit::RunState;
@@ -72,10 +71,10 @@ pub(crate) fn sparse_or_fast(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
 /// Predicted instructions of a step on a Cortex-M4F.
 fn step_instructions(bytes: &[u8]) -> Option<u64> {
     let counts = match Kind::of(bytes)? {
-        Kind::Predictor => network_instructions(&Model::load(bytes).ok()?),
+        Kind::Predictor => instructions(&Model::load(bytes).ok()?),
         Kind::Latent => latent_instructions(&LatentModel::load(bytes).ok()?),
         // The pool takes the same in every layout.
-        Kind::Reducer => network_instructions(ReducerModel::load(bytes).ok()?.network()),
+        Kind::Reducer => instructions(ReducerModel::load(bytes).ok()?.network()),
     };
     counts.iter().find(|count| count.core == "M4F").map(|count| count.instructions)
 }

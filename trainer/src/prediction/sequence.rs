@@ -1,7 +1,7 @@
 //! Predictions for every step of every sequence, in raw units.
 
-use quaver::Model;
-use quaver::checkpoint::{Likelihood, ModelSpec, Target};
+use quaver::checkpoint::{Likelihood, ModelSpec};
+use quaver::{Model, State};
 
 use crate::data::batch::{self, Batch};
 use crate::data::{Rows, Scaling, Sequence};
@@ -92,6 +92,9 @@ pub(crate) fn write_batch(
     }
 }
 
+/// Sequences that the runtime follows at a time: enough for its vectors, few enough for memory.
+const SIDE_BY_SIDE: usize = 256;
+
 /// Predictions by the runtime, sample by sample, as on a device.
 ///
 /// # Errors
@@ -114,28 +117,84 @@ pub fn predict_observing(
     observed: impl Fn(usize) -> bool,
 ) -> Result<Vec<SequencePrediction>, quaver::Error> {
     let model = Model::load(bytes)?;
-    let mut words = vec![0.0; model.spec().arena_words()];
-    let mut state = model.start_in(&mut words)?;
     let mut predictions = Vec::with_capacity(sequences.len());
-    for sequence in sequences {
-        let mut prediction = SequencePrediction::zeros(sequence.len(), model.spec().outputs.into());
-        model.reset(&mut state);
-        for step in 0..sequence.len() {
-            let row = sequence.inputs.row(step);
-            // A model of its own next input has predicted a row before it sees it.
-            let outputs = match model.spec().target {
-                Target::Next | Target::ResidualNext => model.prediction(&state),
-                Target::Columns | Target::ResidualSame => model.step(&mut state, row),
-            };
-            prediction.write_row(step, &outputs);
-            if model.spec().target.is_next() {
-                model.step(&mut state, row);
-            }
-            if observed(step) {
-                model.observe(&mut state, sequence.targets.row(step));
-            }
-        }
-        predictions.push(prediction);
+    for sequences in sequences.chunks(SIDE_BY_SIDE) {
+        predictions.extend(predict_together(&model, sequences, &observed)?);
     }
     Ok(predictions)
+}
+
+/// Predictions of a few sequences, step by step, each in a stream of its own: the bits are those of one
+/// sequence after the other.
+fn predict_together(
+    model: &Model<'_>,
+    sequences: &[Sequence],
+    observed: impl Fn(usize) -> bool,
+) -> Result<Vec<SequencePrediction>, quaver::Error> {
+    let (inputs, words) = (usize::from(model.spec().inputs), model.spec().arena_words());
+    let (mut arenas, mut memory) = (vec![0.0; sequences.len() * words], vec![0.0; model.batch_words()]);
+    let streams = arenas.chunks_exact_mut(words.max(1)).map(|arena| model.start_in(arena));
+    let mut streams: Vec<State<'_>> = streams.collect::<Result<_, _>>()?;
+    let zeros = |sequence: &Sequence| SequencePrediction::zeros(sequence.len(), model.spec().outputs.into());
+    let mut predictions: Vec<SequencePrediction> = sequences.iter().map(zeros).collect();
+    let mut rows = Vec::new();
+    for step in 0..sequences.iter().map(Sequence::len).max().unwrap_or(0) {
+        let lasts = |sequence: &Sequence| step < sequence.len();
+        let mut write = |streams: &[State<'_>]| {
+            for ((sequence, stream), prediction) in sequences.iter().zip(streams).zip(&mut predictions) {
+                if lasts(sequence) {
+                    prediction.write_row(step, &model.prediction(stream));
+                }
+            }
+        };
+        // A model of its own next input has predicted a row before it sees it.
+        if model.spec().target.is_next() {
+            write(&streams);
+        }
+        rows.clear();
+        for sequence in sequences.iter().filter(|sequence| lasts(sequence)) {
+            let row = sequence.inputs.row(step).iter().copied();
+            rows.extend(row.chain(std::iter::repeat(f32::NAN)).take(inputs));
+        }
+        let present = streams.iter_mut().zip(sequences).filter(|(_, sequence)| lasts(sequence));
+        let mut present: Vec<&mut State<'_>> = present.map(|(stream, _)| stream).collect();
+        model.step_batch(&mut present, &rows, &mut memory);
+        if !model.spec().target.is_next() {
+            write(&streams);
+        }
+        if observed(step) {
+            for (stream, sequence) in streams.iter_mut().zip(sequences) {
+                if lasts(sequence) {
+                    model.observe(stream, sequence.targets.row(step));
+                }
+            }
+        }
+    }
+    Ok(predictions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sequences of different lengths, so that streams end one after the other.
+    #[test]
+    fn sequences_are_predicted_together_as_they_are_alone() {
+        let bytes = include_bytes!("../../../runtime/examples/grip_force.qvr");
+        let sequence = |index: usize| {
+            let len = 3 + (index * 5) % 11;
+            let value = |place: usize| ((place * 37 + index * 101) % 97) as f32 / 3.0;
+            let values = |channels: usize| (0..len * channels).map(value).collect();
+            let inputs = Rows { channels: 8, values: values(8) };
+            Sequence::columns(inputs, Rows { channels: 1, values: values(1) })
+        };
+        let sequences: Vec<Sequence> = (0..40).map(sequence).collect();
+        let observed = |step: usize| step % 3 == 1;
+        let together = predict_observing(bytes, &sequences, observed).unwrap();
+        for (sequence, together) in sequences.iter().zip(&together) {
+            let alone = predict_observing(bytes, std::slice::from_ref(sequence), observed).unwrap();
+            assert_eq!(std::slice::from_ref(together), &alone[..]);
+        }
+        assert!(together.iter().any(|prediction| prediction.mean.values.len() == 13));
+    }
 }

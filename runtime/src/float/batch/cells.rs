@@ -64,8 +64,8 @@ pub(super) fn layer<const TILE: usize>(
     }
 }
 
-/// The rows of a part. Those of a GRU are reset and update gate, then both halves of the candidate: columns of
-/// the input with their biases, and columns of the state with theirs.
+/// The rows of a part. Those of a GRU are reset and update gate, then both halves of the candidate: columns
+/// of the input with their biases, and columns of the state with theirs.
 fn rows<'g>(layer: &BatchLayer<'_>, group: Group<'g>, part: usize) -> PartRows<'g> {
     let (inputs, cols) = (layer.affine.inputs(), layer.affine.cols());
     let (gate, group, columns) = match (layer.spec.cell, part) {

@@ -126,7 +126,8 @@ fn all_zero(vars: &[Lanes]) -> bool {
 /// The states of sixteen streams; empty where there is no stream.
 type States<'a> = [&'a mut [f32]; LANES];
 
-/// Reads the state of a layer, which begins at word `start` of every stream; returns whether any has variances.
+/// Reads the state of a layer, which begins at word `start` of every stream; returns whether any has
+/// variances.
 #[inline(always)]
 fn read_state<T: Transpose>(
     layer: &LayerSpec,

@@ -147,8 +147,8 @@ fn finish<const ROWS: usize>(
     }
 }
 
-/// Sums weight times x over the columns, for every lane and `ROWS` adjacent rows from `first` on; a column has
-/// `rows` of them.
+/// Sums weight times x over the columns, for every lane and `ROWS` adjacent rows from `first` on; a column
+/// has `rows` of them.
 #[inline(always)]
 fn sums<W: Copy, const ROWS: usize>(
     weights: &[W],

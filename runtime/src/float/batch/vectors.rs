@@ -45,8 +45,8 @@ fn step_avx2(spec: &ModelSpec, weights: Cursor<'_>, memory: &mut [f32], streams:
     network::step::<4, Portable>(spec, weights, memory, streams);
 }
 
-/// Transposition by shuffles of registers: 64 for 256 numbers. Compilers make scattered stores of loops, which
-/// take four times as long.
+/// Transposition by shuffles of registers: 64 for 256 numbers. Compilers make scattered stores of loops,
+/// which take four times as long.
 struct Avx512;
 
 impl Transpose for Avx512 {

@@ -105,8 +105,8 @@ pub(in crate::float) fn deterministic_lstm(gates: &[Lanes; 4], cell: Lanes) -> (
     (zip(map(output, deterministic_sigmoid), map(cell, deterministic_tanh), |gate, y| gate * y), cell)
 }
 
-/// h_t = (1 − z) ⊙ n + z ⊙ h_{t−1} with n = tanh(a_x + r ⊙ a_h). `parts` are the pre-activations of reset gate,
-/// update gate, candidate from the input and candidate from the state.
+/// h_t = (1 − z) ⊙ n + z ⊙ h_{t−1} with n = tanh(a_x + r ⊙ a_h). `parts` are the pre-activations of reset
+/// gate, update gate, candidate from the input and candidate from the state.
 #[inline(always)]
 pub(in crate::float) fn gru<F: Form>(parts: &[WideMoments; 4], h: WideMoments) -> WideMoments {
     let [reset, update, from_input, from_state] = *parts;

@@ -215,7 +215,7 @@ pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
     let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
-        "no instruction counts for the layout float, or with a linear part".into()
+        "no instruction counts for the layout float".into()
     } else {
         format!("{cores} instructions per step, in the worst row")
     }
