@@ -8,40 +8,43 @@ pub(super) const PARTS: usize = 8;
 
 /// Instructions per part, by core, layout, and whether weights have variances.
 #[rustfmt::skip]
-pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); 16] = [
-    ("M0", Layout::Small, false, [5210.557, 406.546, 1718.565, 44.664, 1753.374, 0.000, 5377.486, 115.295]),
-    ("M0", Layout::Fast, false, [5188.011, 229.853, 1749.442, 29.791, 1743.404, 0.000, 5342.274, 109.215]),
-    ("M0", Layout::Fast, true, [4606.272, 344.284, 2238.085, 0.000, 1770.472, 0.000, 5342.274, 235.930]),
-    ("M0", Layout::Mean, false, [4539.210, 115.112, 471.307, 0.000, 1201.605, 31.392, 5239.686, 136.258]),
-    ("M3", Layout::Small, false, [3025.967, 268.791, 780.269, 0.000, 1074.032, 1.467, 2963.116, 56.145]),
+pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); 17] = [
+    ("M0", Layout::Fast, false, [7097.896, 228.994, 856.393, 36.555, 1748.813, 0.000, 5469.726, 524.718]),
+    ("M0", Layout::Small, false, [4123.360, 398.791, 1036.911, 360.630, 2073.571, 52.157, 5469.726, 302.660]),
+    ("M0", Layout::Fast, true, [4329.267, 334.950, 1002.835, 102.434, 2055.555, 0.000, 5469.726, 797.815]),
+    ("M0", Layout::Mean, false, [4719.804, 115.562, 447.896, 0.000, 1214.586, 30.307, 5304.680, 145.874]),
     ("M3", Layout::Fast, false, [3540.889, 149.645, 340.184, 0.000, 1074.520, 7.979, 3038.796, 12.638]),
-    ("M3", Layout::Fast, true, [3505.326, 223.917, 400.488, 0.000, 1132.090, 9.404, 3038.796, 24.178]),
+    ("M3", Layout::Small, false, [3025.967, 268.791, 780.269, 0.000, 1074.032, 1.467, 2963.116, 56.145]),
+    ("M3", Layout::Fast, true, [3613.741, 223.916, 292.056, 81.325, 1132.109, 22.956, 3038.796, 78.395]),
     ("M3", Layout::Mean, false, [2702.933, 74.959, 215.062, 0.000, 768.722, 20.984, 2946.509, 74.315]),
-    ("M4F", Layout::Small, false, [1089.629, 207.262, 501.092, 173.487, 139.142, 23.315, 242.263, 167.028]),
     ("M4F", Layout::Fast, false, [1355.657, 54.415, 250.926, 1.053, 139.410, 2.315, 296.195, 32.977]),
-    ("M4F", Layout::Fast, true, [2151.490, 82.192, 288.323, 17.372, 127.083, 13.306, 296.195, 58.004]),
+    ("M4F", Layout::Small, false, [1089.629, 207.262, 501.092, 173.487, 139.142, 23.315, 242.263, 167.028]),
+    ("M4F", Layout::Fast, true, [2141.591, 82.192, 298.211, 9.957, 127.095, 12.069, 296.195, 53.060]),
     ("M4F", Layout::Mean, false, [1241.296, 27.315, 217.079, 0.000, 121.324, 21.107, 276.433, 71.872]),
-    ("M33", Layout::Small, false, [1081.808, 185.278, 508.943, 195.084, 130.766, 23.072, 213.826, 170.419]),
     ("M33", Layout::Fast, false, [1371.463, 54.421, 246.448, 4.314, 131.813, 2.846, 271.060, 35.219]),
-    ("M33", Layout::Fast, true, [2137.367, 82.228, 282.146, 21.740, 112.616, 14.350, 271.060, 61.043]),
+    ("M33", Layout::Small, false, [1081.808, 185.278, 508.943, 195.084, 130.766, 23.072, 213.826, 170.419]),
+    ("M33", Layout::Fast, true, [2120.890, 82.228, 298.614, 9.389, 112.627, 12.291, 271.060, 52.809]),
     ("M33", Layout::Mean, false, [1199.786, 27.304, 255.390, 0.000, 112.434, 16.992, 243.280, 58.125]),
+    ("RV32", Layout::Fast, false, [4781.128, 210.666, 437.822, 60.415, 1128.612, 0.000, 2961.075, 523.604]),
 ];
 
-/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.
-pub(super) const LIST_PARTS: usize = 3;
+/// Parts of the layout `sparse` that have a weight: maps with lists, lists, the pairs of columns in them, and
+/// lists of GRUs, which some cores walk in compiled code.
+pub(super) const LIST_PARTS: usize = 4;
 
 /// Instructions per part of lists, by core and whether weights have variances, on top of what the layout
 /// `fast` takes without its blocks.
 #[rustfmt::skip]
-pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 8] = [
-    ("M0", false, [11.061, 477.851, 64.920]),
-    ("M0", true, [3411.191, 707.122, 84.206]),
-    ("M3", false, [380.795, 27.524, 42.852]),
-    ("M3", true, [5417.924, 1097.551, 42.482]),
-    ("M4F", false, [414.315, 24.705, 18.301]),
-    ("M4F", true, [2516.046, 1152.692, 14.345]),
-    ("M33", false, [382.805, 25.147, 18.289]),
-    ("M33", true, [799.851, 1185.960, 16.947]),
+pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 9] = [
+    ("M0", false, [331.154, 30.902, 68.547, 455.821]),
+    ("M0", true, [1176.060, 109.744, 243.439, 1618.801]),
+    ("M3", false, [387.082, 25.134, 42.874, 4.960]),
+    ("M3", true, [0.000, 1062.671, 59.031, 223.694]),
+    ("M4F", false, [421.828, 22.717, 18.335, 3.630]),
+    ("M4F", true, [0.000, 1069.366, 26.143, 186.902]),
+    ("M33", false, [390.394, 23.149, 18.324, 3.634]),
+    ("M33", true, [0.000, 1084.191, 24.966, 155.563]),
+    ("RV32", false, [222.095, 0.000, 64.363, 374.373]),
 ];
 
 /// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;
@@ -50,11 +53,12 @@ pub(super) const EXTENSION_PARTS: usize = 7;
 
 /// Instructions per part of the extensions, by core, whatever the layout.
 #[rustfmt::skip]
-pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 4] = [
-    ("M0", [1137.041, 0.018, 1074.989, 61.286, 0.000, 8412.591, 3187.920]),
+pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 5] = [
+    ("M0", [1678.345, 0.013, 1065.961, 61.790, 0.000, 8356.893, 3249.196]),
     ("M3", [6619.711, 0.000, 524.636, 44.150, 0.000, 5197.601, 1958.822]),
     ("M4F", [921.342, 361.867, 105.221, 2.519, 0.000, 536.443, 127.026]),
     ("M33", [1258.238, 284.332, 104.767, 2.754, 0.000, 483.651, 103.097]),
+    ("RV32", [6103.732, 0.000, 468.583, 40.155, 0.000, 4761.200, 1839.092]),
 ];
 
 /// Parts of a linear part that have a weight: itself, inputs that enter its ring, and weights.
@@ -62,8 +66,7 @@ pub(super) const LINEAR_PARTS: usize = 3;
 
 /// Instructions per part of a linear part, by core, whatever the layout.
 #[rustfmt::skip]
-pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 4] = [
-    ("M0", [1670.618, 1083.036, 583.250]),
+pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 3] = [
     ("M3", [1170.902, 741.158, 321.354]),
     ("M4F", [886.927, 78.912, 18.073]),
     ("M33", [794.379, 67.918, 19.198]),
@@ -83,28 +86,26 @@ pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 1] = [
 /// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
 /// by the layout of both networks.
 #[rustfmt::skip]
-pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
-    ("M0", "elman", Layout::Fast, false, [1044, 3696]),
-    ("M0", "elman", Layout::Fast, true, [1160, 3660]),
+pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 90] = [
+    ("M0", "elman", Layout::Fast, false, [1116, 3940]),
+    ("M0", "elman", Layout::Fast, true, [1116, 3956]),
     ("M0", "elman", Layout::Float, false, [1676, 3556]),
     ("M0", "elman", Layout::Mean, false, [1044, 3696]),
-    ("M0", "elman", Layout::Small, false, [1044, 3696]),
-    ("M0", "elman", Layout::Sparse, false, [1144, 3916]),
-    ("M0", "elman", Layout::Sparse, true, [1288, 3676]),
-    ("M0", "gru", Layout::Fast, false, [1056, 3704]),
-    ("M0", "gru", Layout::Fast, true, [1328, 3660]),
+    ("M0", "elman", Layout::Small, false, [1244, 3940]),
+    ("M0", "elman", Layout::Sparse, false, [1116, 3940]),
+    ("M0", "gru", Layout::Fast, false, [1352, 3944]),
+    ("M0", "gru", Layout::Fast, true, [1504, 3956]),
     ("M0", "gru", Layout::Float, false, [1676, 3556]),
     ("M0", "gru", Layout::Mean, false, [1080, 3704]),
-    ("M0", "gru", Layout::Small, false, [1116, 3704]),
-    ("M0", "gru", Layout::Sparse, false, [1344, 3920]),
-    ("M0", "gru", Layout::Sparse, true, [1456, 3676]),
-    ("M0", "lstm", Layout::Fast, false, [1124, 3940]),
-    ("M0", "lstm", Layout::Fast, true, [1152, 3660]),
+    ("M0", "gru", Layout::Small, false, [1412, 3944]),
+    ("M0", "gru", Layout::Sparse, false, [1488, 3944]),
+    ("M0", "lstm", Layout::Fast, false, [1116, 3948]),
+    ("M0", "lstm", Layout::Fast, true, [1116, 3956]),
     ("M0", "lstm", Layout::Float, false, [1676, 3556]),
-    ("M0", "lstm", Layout::Mean, false, [1044, 3820]),
-    ("M0", "lstm", Layout::Small, false, [1044, 3844]),
-    ("M0", "lstm", Layout::Sparse, false, [1136, 3916]),
-    ("M0", "lstm", Layout::Sparse, true, [1280, 3676]),
+    ("M0", "lstm", Layout::Mean, false, [1120, 3940]),
+    ("M0", "lstm", Layout::Small, false, [1236, 3940]),
+    ("M0", "lstm", Layout::Sparse, false, [1116, 3940]),
+    ("M0", "lstm", Layout::Sparse, true, [1464, 3980]),
     ("M3", "elman", Layout::Fast, false, [904, 3220]),
     ("M3", "elman", Layout::Fast, true, [984, 3552]),
     ("M3", "elman", Layout::Float, false, [1504, 3104]),
@@ -170,6 +171,12 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M33", "lstm", Layout::Small, false, [824, 3320]),
     ("M33", "lstm", Layout::Sparse, false, [1016, 3520]),
     ("M33", "lstm", Layout::Sparse, true, [1176, 3624]),
+    ("RV32", "elman", Layout::Fast, false, [868, 3744]),
+    ("RV32", "elman", Layout::Sparse, false, [868, 3748]),
+    ("RV32", "gru", Layout::Fast, false, [948, 3744]),
+    ("RV32", "gru", Layout::Sparse, false, [1072, 3748]),
+    ("RV32", "lstm", Layout::Fast, false, [868, 3744]),
+    ("RV32", "lstm", Layout::Sparse, false, [868, 3748]),
 ];
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.

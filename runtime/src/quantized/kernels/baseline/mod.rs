@@ -21,10 +21,13 @@ mod blocks;
 #[macro_use]
 #[rustfmt::skip]
 mod moments;
+#[macro_use]
 #[rustfmt::skip]
-mod weight_vars;
+mod rows;
 #[rustfmt::skip]
 mod layers;
+#[rustfmt::skip]
+mod weight_vars;
 
 pub(in crate::quantized) use blocks::{dot_blocks, dot_pairs};
 pub(in crate::quantized) use layers::{lstm_layer, tanh_layer};
