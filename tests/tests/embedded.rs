@@ -64,6 +64,8 @@ macro_rules! same_bits {
                 let mut arena = Embedded::arena();
                 assert_eq!(quaver::checkpoint::seal(Embedded::CHECKPOINT), Ok($seal));
                 let known = Embedded::start(&mut arena);
+                let loaded = quaver::Model::load(Embedded::CHECKPOINT).expect("a fixture loads");
+                assert!(Embedded::model().ranges().eq(loaded.ranges()));
                 assert_eq!(known.model().recheck().finish(), Ok(()));
                 compare(known, Embedded::CHECKPOINT, $file);
             }

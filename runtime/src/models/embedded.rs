@@ -27,9 +27,9 @@ pub(super) struct Constants<E>(PhantomData<E>);
 
 impl<E: Embedded> Constants<E> {
     const PARTS: &'static Parts<'static> = &Parts::new(Checkpoint::known(E::BYTES));
-    /// The checkpoint.
-    pub(super) const fn checkpoint() -> &'static Checkpoint<'static> {
-        &Self::PARTS.checkpoint
+    /// The sections of the checkpoint.
+    pub(super) const fn parts() -> &'static Parts<'static> {
+        Self::PARTS
     }
 
     const SPEC: &'static ModelSpec = Self::PARTS.checkpoint.spec();
@@ -133,6 +133,11 @@ macro_rules! embed_model {
             /// Memory for one stream.
             $visibility const fn arena() -> $crate::Arena<{ $name::ARENA_WORDS }> {
                 $crate::Arena::new()
+            }
+
+            /// The model, for several streams of it; see `quaver::Model::start`.
+            $visibility const fn model() -> $crate::Model<'static, Self> {
+                $crate::Model::embedded(Self)
             }
 
             /// Begins a stream; nothing can go wrong.

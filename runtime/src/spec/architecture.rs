@@ -53,8 +53,8 @@ pub struct Uses {
     pub(crate) weight_vars: bool,
     /// Layers whose units are no multiple of four, and layers of an odd number of units.
     pub(crate) odd_units: bool,
-    /// Noise on units.
-    pub(crate) noise: bool,
+    /// Noise on units after which a variance may be above one ([`UnitNoise::is_strong`](super::UnitNoise)).
+    pub(crate) strong_noise: bool,
     /// Bytes at an address that is no multiple of four.
     pub(crate) unaligned: bool,
 }
@@ -72,7 +72,7 @@ impl Uses {
         unsquared: true,
         weight_vars: true,
         odd_units: true,
-        noise: true,
+        strong_noise: true,
         unaligned: true,
     };
 
@@ -88,7 +88,7 @@ impl Uses {
         unsquared: false,
         weight_vars: false,
         odd_units: false,
-        noise: false,
+        strong_noise: false,
         unaligned: false,
     };
 }

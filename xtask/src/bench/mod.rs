@@ -69,7 +69,9 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
 
 /// An image with nothing built in but what the model needs, as a board would have it.
 fn build(image: &str, case: &Case, target: &str) -> Shell {
-    image::build_command_with(image, target, case.features()).variable("QUAVER_CASE", case.model())
+    let build =
+        image::build_command_with(image, target, case.features()).variable("QUAVER_CASE", case.model());
+    if case.is_known() { build.variable("QUAVER_KNOWN", "1") } else { build }
 }
 
 /// Builds for one target; `None` if the model does not fit its machine.
@@ -80,8 +82,7 @@ fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
 
 /// Flash of an image that loads and steps and does nothing else, unless the model is signed; less its model.
 fn code_bytes(case: &Case, target: &str) -> Result<u64> {
-    let image = image::path_of(&build(case.code_image(), case, target))?;
-    Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
+    elf::code_bytes(&image::path_of(&build(case.code_image(), case, target))?)
 }
 
 /// Whether the linker reports that a memory is too small. Any other failure is one.
