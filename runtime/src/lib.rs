@@ -29,9 +29,9 @@
 //!
 //! # Models that are part of the program
 //!
-//! `quaver export` also writes the model as a type ([`embed_model!`]). It is known while compiling: there is nothing
-//! to load and nothing that can fail, a damaged file does not compile, and cells, likelihoods and optional parts
-//! that it does not use take no flash. Predictions have the same bits.
+//! `quaver export` also writes the model as a type ([`embed_model!`]). It is known while compiling: there
+//! is nothing to load and nothing that can fail, a damaged file does not compile, and cells, likelihoods
+//! and optional parts that it does not use take no flash. Predictions have the same bits.
 //!
 //! ```ignore
 //! mod model; // written by `quaver export`
@@ -123,8 +123,8 @@
 //!   same.
 //! - `std`: the standard library. Enables `vectors`.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
-//! - `small-code`: smaller and slower code: sums in kernels with DSP instructions are not unrolled, and complete rows
-//!   take the path of incomplete ones. The bits stay the same.
+//! - `small-code`: smaller and slower code: sums in kernels with DSP instructions are not unrolled, and
+//!   complete rows take the path of incomplete ones. The bits stay the same.
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.

@@ -1,5 +1,5 @@
-//! Models that are known while compiling: the bits of those that are loaded, for every fixture of one network,
-//! and files that do not compile.
+//! Models that are known while compiling: the bits of those that are loaded, for every fixture of one
+//! network, and files that do not compile.
 
 use quaver::{Known, Predictor};
 use quaver_streams::fingerprint::words;

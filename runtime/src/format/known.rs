@@ -9,7 +9,8 @@ use crate::spec::{
     Activation, CellKind, LayerSpec, Layout, MAX_LAYERS, ModelSpec, OutputSpec, UnitNoise, Uses,
 };
 
-/// Number that identifies the bytes of a checkpoint (FNV-1a, 64 bits): any other file has, by all odds, another.
+/// Number that identifies the bytes of a checkpoint (FNV-1a, 64 bits): any other file has, by all odds,
+/// another.
 ///
 /// Not the stored checksum, because every file that is stored with its checksum has the same one over both.
 pub(crate) const fn fingerprint(bytes: &[u8]) -> u64 {

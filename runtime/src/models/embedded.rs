@@ -74,9 +74,9 @@ pub const fn is_sealed(bytes: &[u8], seal: u64) -> bool {
 /// Makes a checkpoint part of the program as a type: `quaver export` writes it into `model.rs`.
 ///
 /// The type stands for the model that the exporter has checked, and `seal` for exactly its bytes: a file that
-/// was damaged or exchanged since then does not compile. Nothing is left to check or to decode when the program
-/// runs, and the compiler leaves out every cell, likelihood, layout and optional part that the model does not
-/// use. Predictions have the bits of a [`Predictor`](crate::Predictor) that was loaded.
+/// was damaged or exchanged since then does not compile. Nothing is left to check or to decode when the
+/// program runs, and the compiler leaves out every cell, likelihood, layout and optional part that the
+/// model does not use. Predictions have the bits of a [`Predictor`](crate::Predictor) that was loaded.
 ///
 /// ```
 /// # mod model {

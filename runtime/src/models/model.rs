@@ -93,7 +93,8 @@ impl<E: Embedded> Model<'static, E> {
         &Constants::<E>::parts().checkpoint
     }
 
-    /// A second look at the bytes of the checkpoint, in case the flash has changed since the program was made.
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since the program was
+    /// made.
     pub fn recheck(&self) -> Recheck<'static> {
         self.checkpoint().recheck()
     }

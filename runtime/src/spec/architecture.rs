@@ -4,8 +4,8 @@ use super::ModelSpec;
 
 /// The architecture of a network, as far as it is known while compiling.
 ///
-/// A parameter of the functions that a step is made of. What an architecture does not use is left out of them:
-/// conditions on these constants are decided in every build, whatever the level of optimisation.
+/// A parameter of the functions that a step is made of. What an architecture does not use is left out of
+/// them: conditions on these constants are decided in every build, whatever the level of optimisation.
 #[doc(hidden)]
 pub trait Architecture {
     /// The whole of it, if it is known.

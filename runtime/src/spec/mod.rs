@@ -317,8 +317,8 @@ impl CellKind {
 }
 
 impl UnitNoise {
-    /// Whether the variance of a unit, at most 1 as its squared mean is, may be above 1 after the noise, or close
-    /// to it: for dropout it is at most p (1 − p) + p = 1 − (1 − p)².
+    /// Whether the variance of a unit, at most 1 as its squared mean is, may be above 1 after the noise, or
+    /// close to it: for dropout it is at most p (1 − p) + p = 1 − (1 − p)².
     pub(crate) const fn is_strong(self) -> bool {
         match self {
             UnitNoise::None => false,

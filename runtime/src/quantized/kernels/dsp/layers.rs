@@ -86,8 +86,8 @@ macro_rules! pre_activations {
     };
 }
 
-/// With the feature `small-code`, replaces the pre-activations of four rows by the moments of their tanh: one copy
-/// of that instead of four, for five instructions more per row.
+/// With the feature `small-code`, replaces the pre-activations of four rows by the moments of their tanh:
+/// one copy of that instead of four, for five instructions more per row.
 ///
 /// | registers | |
 /// |---|---|
@@ -116,8 +116,8 @@ macro_rules! tanh_of_rows {
     };
 }
 
-/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp, or already those moments
-/// ([`tanh_of_rows`]).
+/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp, or already those
+/// moments ([`tanh_of_rows`]).
 ///
 /// | registers | |
 /// |---|---|
