@@ -77,7 +77,9 @@ fn main() {
     ));
     embedded.group("ALIGNMENT", std::slice::from_ref(moved));
     let networks = [golden, golden_pruned::cases()].concat();
-    embedded.known_group(&networks);
+    if has_feature("QUANTIZED") {
+        embedded.known_group(&networks);
+    }
     let networks = shared_out::<{ GOLDEN_GROUPS.len() }>(networks);
     let latent = shared_out::<{ LATENT_GROUPS.len() }>(golden_latent::cases());
     for (group, cases) in GOLDEN_GROUPS.iter().zip(&networks).chain(LATENT_GROUPS.iter().zip(&latent)) {
@@ -194,10 +196,20 @@ fn reducer_case(chosen: &Case) -> Case {
     if chosen.task == Task::Reduce { chosen.clone() } else { golden() }
 }
 
-/// The model of the image `static_only`: the chosen one if it is one network, or the gait model.
+/// The model of the image `static_only`: the chosen one if it is one network whose backend is built in, or a
+/// golden one.
 fn known_case(chosen: &Case) -> Case {
-    let one_network = Kind::of(&chosen.model) == Some(Kind::Predictor);
-    if one_network { chosen.clone() } else { gait::case() }
+    let built_in = |case: &Case| {
+        let quantized = Model::load(&case.model).map(|model| model.spec().layout.is_quantized());
+        quantized.is_ok_and(|quantized| has_feature(if quantized { "QUANTIZED" } else { "FLOAT" }))
+    };
+    let golden = || golden::cases().into_iter().find(built_in).expect("a golden case of every backend");
+    if built_in(chosen) { chosen.clone() } else { golden() }
+}
+
+/// Whether a feature of this crate is on.
+fn has_feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
 fn built_in(name: &str) -> Case {
@@ -259,6 +271,28 @@ fn chosen_reducer() -> String {
     )
 }
 
+/// The same as a type that is known while compiling: nothing is loaded.
+fn known_stream() -> String {
+    "/// What runs [`CHOSEN`].\n\
+     pub type Chosen<'m, 'a> = quaver::Predictor<'m, 'a, Known>;\n\
+     /// Begins a stream of [`CHOSEN`].\n\
+     pub fn load<'a, const WORDS: usize>(\n    \
+         _: &'static [u8],\n    \
+         arena: &'a mut quaver::Arena<WORDS>,\n\
+     ) -> Result<Chosen<'static, 'a>, quaver::Error> {\n    \
+         Ok(quaver::Predictor::embedded(Known, arena))\n\
+     }\n\
+     /// Shows a row to [`CHOSEN`].\n\
+     pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {\n    \
+         stream.step(row)\n\
+     }\n\
+     /// Tells [`CHOSEN`] the truth about its last prediction, if it can follow it.\n\
+     pub fn follow(stream: &mut Chosen<'_, '_>, truth: &[f32]) {\n    \
+         stream.observe(truth);\n\
+     }"
+    .into()
+}
+
 /// The type that runs the chosen model, and how it takes in a row.
 fn chosen_stream(case: &Case) -> String {
     if case.task == Task::Reduce {
@@ -272,6 +306,10 @@ fn chosen_stream(case: &Case) -> String {
         Err(_) => ("Predictor", "step"),
     };
     let follow = if stream == "Predictor" { "stream.observe(truth);" } else { "" };
+    // As a type, known while compiling, if that is what is to be measured.
+    if stream == "Predictor" && variable("QUAVER_KNOWN").is_some() {
+        return known_stream();
+    }
     let options = match case.task.adaptation() {
         Some(_) => format!(", Task::{:?}.adaptation().unwrap_or_default()", case.task),
         None => String::new(),

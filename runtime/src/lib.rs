@@ -27,6 +27,19 @@
 //! knowledge does not remove. A model that predicts its own next input also returns a [`Surprise`] for the
 //! sample just read.
 //!
+//! # Models that are part of the program
+//!
+//! `quaver export` also writes the model as a type ([`embed_model!`]). It is known while compiling: there
+//! is nothing to load and nothing that can fail, a damaged file does not compile, and cells, likelihoods
+//! and optional parts that it does not use take no flash. Predictions have the same bits.
+//!
+//! ```ignore
+//! mod model; // written by `quaver export`
+//!
+//! let mut arena = model::Embedded::arena();
+//! let mut predictor = model::Embedded::start(&mut arena);
+//! ```
+//!
 //! # Many streams of one model
 //!
 //! A [`Model`] is immutable and borrows its weights; a [`State`] is the memory of one stream:
@@ -112,6 +125,8 @@
 //!   same.
 //! - `std`: the standard library. Enables `vectors`.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
+//! - `small-code`: smaller and slower code: sums in kernels with DSP instructions are not unrolled, and
+//!   complete rows take the path of incomplete ones. The bits stay the same.
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.

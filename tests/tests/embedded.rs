@@ -1,5 +1,5 @@
-//! Models that are known while compiling: the bits of those that are loaded, for every fixture of one network,
-//! and files that do not compile.
+//! Models that are known while compiling: the bits of those that are loaded, for every fixture of one
+//! network, and files that do not compile.
 
 use quaver::{Known, Predictor};
 use quaver_streams::fingerprint::words;
@@ -64,6 +64,8 @@ macro_rules! same_bits {
                 let mut arena = Embedded::arena();
                 assert_eq!(quaver::checkpoint::seal(Embedded::CHECKPOINT), Ok($seal));
                 let known = Embedded::start(&mut arena);
+                let loaded = quaver::Model::load(Embedded::CHECKPOINT).expect("a fixture loads");
+                assert!(Embedded::model().ranges().eq(loaded.ranges()));
                 assert_eq!(known.model().recheck().finish(), Ok(()));
                 compare(known, Embedded::CHECKPOINT, $file);
             }

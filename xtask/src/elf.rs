@@ -54,6 +54,11 @@ pub(crate) fn symbol_bytes(path: &Path, part: &str) -> Result<u64> {
     })
 }
 
+/// Bytes of flash that an image fills beyond the model that it embeds.
+pub(crate) fn code_bytes(path: &Path) -> Result<u64> {
+    Ok(flash_bytes(path)? - symbol_bytes(path, "CHECKPOINT")?)
+}
+
 /// Functions of heaps.
 const HEAP_SYMBOLS: [&str; 8] =
     ["__rust_alloc", "__rust_realloc", "__rdl_alloc", "__rg_alloc", "malloc", "calloc", "realloc", "_sbrk"];

@@ -1,5 +1,5 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `sweep-load`, `results`.
+//! `sizes`, `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `sweep-load`, `results`.
 
 mod attack;
 mod bench;
@@ -24,6 +24,7 @@ mod setup;
 mod shared_build;
 mod shell;
 mod signed;
+mod sizes;
 mod soak;
 mod sweeps;
 mod table;
@@ -71,6 +72,14 @@ enum Chore {
         /// gru-12-40-fast
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
+    },
+    /// Build images that step one model and do nothing else, and compare their code in flash with the golden
+    /// sizes
+    #[command(after_help = "Examples: cargo xtask sizes; cargo xtask sizes --overwrite")]
+    Sizes {
+        /// Take today's sizes as golden
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Time a step on this machine and count its instructions, compared with the same network by nalgebra and
     /// by Burn
@@ -160,6 +169,10 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Bench { json, only } => {
             setup::ensure(&Needs::emulation()?)?;
             bench::run(json, &only)?;
+        }
+        Chore::Sizes { overwrite } => {
+            setup::ensure(&Needs::to_build([machine::DEFAULT_TARGET].into_iter()))?;
+            sizes::run(overwrite)?;
         }
         Chore::BenchHost { json } => {
             // As part of the workspace, for which Burn is built already.

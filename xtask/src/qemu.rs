@@ -83,8 +83,8 @@ fn replay_everywhere() -> Result<Vec<Answers>> {
     Ok(answers)
 }
 
-/// Whether models that are known while compiling give the answers of those that are loaded; on one machine also
-/// with the feature `small-code`.
+/// Whether models that are known while compiling give the answers of those that are loaded; on one machine
+/// also with the feature `small-code`.
 fn check_known(machine: &Machine, loaded: &[(String, String)]) -> Result<()> {
     let build = machine.build_command(KNOWN_IMAGE);
     let small = build.clone().words("--features small-code");

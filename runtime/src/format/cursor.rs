@@ -69,8 +69,8 @@ impl<'m> Cursor<'m> {
     }
 }
 
-/// Both parts of a slice. Beyond the end everything is empty: reading a checkpoint has compared the total with
-/// the payload.
+/// Both parts of a slice. Beyond the end everything is empty: reading a checkpoint has compared the total
+/// with the payload.
 const fn split(slice: &[u8], count: usize) -> (&[u8], &[u8]) {
     match slice.split_at_checked(count) {
         Some(parts) => parts,

@@ -9,7 +9,8 @@ use crate::spec::{
     Activation, CellKind, LayerSpec, Layout, MAX_LAYERS, ModelSpec, OutputSpec, UnitNoise, Uses,
 };
 
-/// Number that identifies the bytes of a checkpoint (FNV-1a, 64 bits): any other file has, by all odds, another.
+/// Number that identifies the bytes of a checkpoint (FNV-1a, 64 bits): any other file has, by all odds,
+/// another.
 ///
 /// Not the stored checksum, because every file that is stored with its checksum has the same one over both.
 pub(crate) const fn fingerprint(bytes: &[u8]) -> u64 {
@@ -76,7 +77,7 @@ pub(crate) const fn known_uses(bytes: &[u8]) -> Uses {
         index += 1;
     }
     let OutputSpec { noise, .. } = output;
-    uses.noise |= is_noisy(noise);
+    uses.strong_noise |= noise.is_strong();
     with_map(uses, AffineShape::output(weight_format, layout, [1, 1], &output))
 }
 
@@ -94,7 +95,7 @@ const fn with_layer(uses: Uses, layer: &LayerSpec) -> Uses {
         // An LSTM has a group of rows for each unit, whatever their number.
         odd_units: uses.odd_units
             | !layer.units.is_multiple_of(if matches!(layer.cell, CellKind::Lstm) { 2 } else { 4 }),
-        noise: uses.noise | is_noisy(layer.input_noise) | is_noisy(layer.recurrent_noise),
+        strong_noise: uses.strong_noise | layer.input_noise.is_strong() | layer.recurrent_noise.is_strong(),
         ..uses
     }
 }
@@ -109,10 +110,6 @@ const fn with_map(uses: Uses, shape: AffineShape) -> Uses {
         weight_vars: uses.weight_vars | (shape.propagates && shape.weight_variance),
         ..uses
     }
-}
-
-const fn is_noisy(noise: UnitNoise) -> bool {
-    !matches!(noise, UnitNoise::None)
 }
 
 const fn known_layers(decoder: &mut Decoder<'_>) -> Layers {

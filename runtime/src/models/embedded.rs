@@ -27,9 +27,9 @@ pub(super) struct Constants<E>(PhantomData<E>);
 
 impl<E: Embedded> Constants<E> {
     const PARTS: &'static Parts<'static> = &Parts::new(Checkpoint::known(E::BYTES));
-    /// The checkpoint.
-    pub(super) const fn checkpoint() -> &'static Checkpoint<'static> {
-        &Self::PARTS.checkpoint
+    /// The sections of the checkpoint.
+    pub(super) const fn parts() -> &'static Parts<'static> {
+        Self::PARTS
     }
 
     const SPEC: &'static ModelSpec = Self::PARTS.checkpoint.spec();
@@ -74,9 +74,9 @@ pub const fn is_sealed(bytes: &[u8], seal: u64) -> bool {
 /// Makes a checkpoint part of the program as a type: `quaver export` writes it into `model.rs`.
 ///
 /// The type stands for the model that the exporter has checked, and `seal` for exactly its bytes: a file that
-/// was damaged or exchanged since then does not compile. Nothing is left to check or to decode when the program
-/// runs, and the compiler leaves out every cell, likelihood, layout and optional part that the model does not
-/// use. Predictions have the bits of a [`Predictor`](crate::Predictor) that was loaded.
+/// was damaged or exchanged since then does not compile. Nothing is left to check or to decode when the
+/// program runs, and the compiler leaves out every cell, likelihood, layout and optional part that the
+/// model does not use. Predictions have the bits of a [`Predictor`](crate::Predictor) that was loaded.
 ///
 /// ```
 /// # mod model {
@@ -133,6 +133,11 @@ macro_rules! embed_model {
             /// Memory for one stream.
             $visibility const fn arena() -> $crate::Arena<{ $name::ARENA_WORDS }> {
                 $crate::Arena::new()
+            }
+
+            /// The model, for several streams of it; see `quaver::Model::start`.
+            $visibility const fn model() -> $crate::Model<'static, Self> {
+                $crate::Model::embedded(Self)
             }
 
             /// Begins a stream; nothing can go wrong.

@@ -2,6 +2,7 @@
 
 use core::ops::RangeInclusive;
 
+use super::embedded::{Constants, Embedded};
 use super::model::Model;
 use super::parts::Known;
 use super::state::State;
@@ -23,6 +24,12 @@ const FLAGS: usize = u32::BITS as usize;
 fn is_implausible(value: f32, [low, high]: [f32; 2]) -> bool {
     let plausible = low <= value && value <= high && value.is_finite();
     !plausible && !value.is_nan()
+}
+
+/// The channels of a row whose values are outside of their ranges.
+fn implausible_in<'r, 'm>(ranges: F32s<'m>, row: &'r [f32]) -> impl Iterator<Item = usize> + use<'r, 'm> {
+    let compared = row.iter().zip(ranges.pairs()).enumerate();
+    compared.filter(|(_, (value, range))| is_implausible(**value, *range)).map(|(channel, _)| channel)
 }
 
 /// Implausible values of one stream, in the caller's memory; no words for a model without ranges.
@@ -147,8 +154,19 @@ impl<'m> Model<'m> {
     /// The channels of a row whose values are outside of their [plausible ranges](Self::ranges), in order;
     /// infinities are among them. What a step of this row would treat as missing, without a stream.
     pub fn implausible_in<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = usize> + use<'r, 'm> {
-        let compared = row.iter().zip(self.held.parts.ranges.pairs()).enumerate();
-        compared.filter(|(_, (value, range))| is_implausible(**value, *range)).map(|(channel, _)| channel)
+        implausible_in(self.held.parts.ranges, row)
+    }
+}
+
+impl<E: Embedded> Model<'static, E> {
+    /// As of a model that is loaded: the plausible range of each input.
+    pub fn ranges(&self) -> impl ExactSizeIterator<Item = [f32; 2]> + use<E> {
+        Constants::<E>::parts().ranges.pairs()
+    }
+
+    /// As of a model that is loaded: the channels of a row whose values are outside of their ranges.
+    pub fn implausible_in<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = usize> + use<'r, E> {
+        implausible_in(Constants::<E>::parts().ranges, row)
     }
 }
 

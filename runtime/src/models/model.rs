@@ -75,8 +75,9 @@ impl<'m> Model<'m> {
 }
 
 impl<E: Embedded> Model<'static, E> {
-    /// The model of a type.
-    pub(super) const fn embedded(held: E) -> Self {
+    /// The model of a type; what [`embed_model!`](crate::embed_model) defines calls it.
+    #[doc(hidden)]
+    pub const fn embedded(held: E) -> Self {
         Model { held, bytes: PhantomData }
     }
 
@@ -89,10 +90,11 @@ impl<E: Embedded> Model<'static, E> {
 
     /// The checkpoint of this model.
     pub fn checkpoint(&self) -> &'static Checkpoint<'static> {
-        Constants::<E>::checkpoint()
+        &Constants::<E>::parts().checkpoint
     }
 
-    /// A second look at the bytes of the checkpoint, in case the flash has changed since the program was made.
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since the program was
+    /// made.
     pub fn recheck(&self) -> Recheck<'static> {
         self.checkpoint().recheck()
     }
@@ -182,6 +184,20 @@ impl<'m, K: Known> Model<'m, K> {
     /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel,
     /// in squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
+        // Little is left of it where the model is known; elsewhere its stack is no concern of its caller's.
+        match K::SPEC {
+            Some(_) => self.step_here(state, mean, var),
+            None => self.step_apart(state, mean, var),
+        }
+    }
+
+    #[inline(never)]
+    fn step_apart<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
+        self.step_here(state, mean, var)
+    }
+
+    #[inline(always)]
+    fn step_here<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         // Taken out of the stream while the row refers to it.
         let mut implausible = core::mem::take(&mut state.outputs.implausible);
         let row = RawRow::new(mean, var, self.check_row(mean, &mut implausible));

@@ -64,6 +64,7 @@ pub(super) struct PaddedShape {
 }
 
 impl PaddedShape {
+    #[inline(always)] // constants, where the shape is one
     pub(super) const fn new(shape: AffineShape) -> Self {
         let split = shape.is_split();
         let inputs = shape.inputs.next_multiple_of(if split { BLOCK_COLS } else { 2 });

@@ -63,6 +63,7 @@ pub(super) const fn stores_squares(layout: Layout) -> bool {
 }
 
 /// Reads how a map is stored, which only the layout `sparse` leaves open.
+#[inline(always)]
 pub(super) fn read_form(cursor: &mut Cursor<'_>, layout: Layout) -> Option<Form> {
     if layout != Layout::Sparse {
         return Some(Form::Dense);

@@ -4,8 +4,8 @@ use super::ModelSpec;
 
 /// The architecture of a network, as far as it is known while compiling.
 ///
-/// A parameter of the functions that a step is made of. What an architecture does not use is left out of them:
-/// conditions on these constants are decided in every build, whatever the level of optimisation.
+/// A parameter of the functions that a step is made of. What an architecture does not use is left out of
+/// them: conditions on these constants are decided in every build, whatever the level of optimisation.
 #[doc(hidden)]
 pub trait Architecture {
     /// The whole of it, if it is known.
@@ -53,8 +53,8 @@ pub struct Uses {
     pub(crate) weight_vars: bool,
     /// Layers whose units are no multiple of four, and layers of an odd number of units.
     pub(crate) odd_units: bool,
-    /// Noise on units.
-    pub(crate) noise: bool,
+    /// Noise on units after which a variance may be above one ([`UnitNoise::is_strong`](super::UnitNoise)).
+    pub(crate) strong_noise: bool,
     /// Bytes at an address that is no multiple of four.
     pub(crate) unaligned: bool,
 }
@@ -72,7 +72,7 @@ impl Uses {
         unsquared: true,
         weight_vars: true,
         odd_units: true,
-        noise: true,
+        strong_noise: true,
         unaligned: true,
     };
 
@@ -88,7 +88,7 @@ impl Uses {
         unsquared: false,
         weight_vars: false,
         odd_units: false,
-        noise: false,
+        strong_noise: false,
         unaligned: false,
     };
 }

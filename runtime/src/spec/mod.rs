@@ -316,6 +316,18 @@ impl CellKind {
     }
 }
 
+impl UnitNoise {
+    /// Whether the variance of a unit, at most 1 as its squared mean is, may be above 1 after the noise, or
+    /// close to it: for dropout it is at most p (1 − p) + p = 1 − (1 − p)².
+    pub(crate) const fn is_strong(self) -> bool {
+        match self {
+            UnitNoise::None => false,
+            UnitNoise::Dropout { keep } => keep.is_nan() || keep > 0.95,
+            UnitNoise::Multiplicative { .. } | UnitNoise::Additive { .. } => true,
+        }
+    }
+}
+
 impl Likelihood {
     /// Rows of the output map per output.
     pub const fn rows(self) -> usize {

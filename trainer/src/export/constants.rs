@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use quaver::{LatentModel, Model, ReducerModel};
 
-/// A Rust module that embeds the checkpoint `file` of a predictor, as bytes and as a type, and declares its sizes.
-/// `seal` is that of the checkpoint (`quaver::checkpoint::seal`).
+/// A Rust module that embeds the checkpoint `file` of a predictor, as bytes and as a type, and declares its
+/// sizes. `seal` is that of the checkpoint (`quaver::checkpoint::seal`).
 pub fn rust_constants(file: &str, model: &Model<'_>, seal: u64) -> String {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     let mut text = RustModule::new(file, checkpoint.crc());
@@ -64,8 +64,8 @@ impl RustModule {
         let text = format!(
             "
 quaver::embed_model! {{
-    /// The model as a type, known while compiling: nothing is loaded, and what it does not use takes no flash.
-    /// `let mut arena = model::Embedded::arena();`, `let mut predictor = model::Embedded::start(&mut arena);`.
+    /// The model as a type, known while compiling: nothing is loaded, and what it does not use takes no
+    /// flash. Begin with `model::Embedded::arena()` and `model::Embedded::start(&mut arena)`.
     pub struct Embedded({file:?}, seal = {seal:#018x});
 }}
 "

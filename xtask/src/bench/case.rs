@@ -25,6 +25,8 @@ const REDUCERS: [&str; 5] = ["outputs16", "reduce", "reduce-max", "reduce-stocha
 /// What models that arrive in a signed envelope have at the end of their names. They are the models without
 /// it, and what opening them costs is counted as well.
 const SIGNED: &str = "signed";
+/// What models that are known while compiling have at the end of their names. They are the models without it.
+const KNOWN: &str = "known";
 /// How a network of any size can be stored: the quantized layouts, and percentages of blocks that are pruned.
 const STORAGES: [&str; 8] =
     ["fast", "small", "mean", "sparse", "sparse0", "sparse50", "sparse90", "sparse100"];
@@ -71,6 +73,7 @@ impl Case {
             |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(SIGNED) };
         // An image has the model with and without its envelope; the largest does not fit the smallest core.
         cases.extend(SIZES.into_iter().take(2).map(signed));
+        cases.extend(["lstm", "gru", "elman"].map(|cell| Case::middle(cell, "fast", Some(KNOWN))));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         let reducer = |end| Case { cell: "lstm", inputs: 8, hidden: 32, storage: "fast", end: Some(end) };
         cases.extend(REDUCERS.map(reducer));
@@ -97,7 +100,7 @@ impl Case {
         let (cell, inputs, hidden, storage, end) = match parts[..] {
             [cell, inputs, hidden, storage] => (cell, inputs, hidden, storage, None),
             [cell, inputs, hidden, storage, end] => {
-                let others = [RANGES, WEIGHT_VARIANCE].into_iter().chain(LINEAR).chain(DRAWS);
+                let others = [RANGES, WEIGHT_VARIANCE, KNOWN].into_iter().chain(LINEAR).chain(DRAWS);
                 let mut ends = FOLLOWING.into_iter().chain(others);
                 (cell, inputs, hidden, storage, Some(ends.find(|known| *known == end)?))
             }
@@ -145,6 +148,11 @@ impl Case {
         self.end == Some(SIGNED)
     }
 
+    /// Whether it is known while compiling.
+    pub(super) fn is_known(&self) -> bool {
+        self.end == Some(KNOWN)
+    }
+
     /// Whether it is two networks.
     fn is_latent(&self) -> bool {
         matches!(self.cell, "vosp" | "storn")
@@ -153,6 +161,8 @@ impl Case {
     /// The code that it needs: the same for all models of a kind, whatever their size.
     pub(super) fn code(&self) -> (&'static str, &'static str) {
         let kind = match () {
+            // Of one cell and layout, that is: there is one network for each.
+            () if self.is_known() => self.cell,
             () if self.is_adaptive() => "adaptive",
             () if self.is_reducer() => "reducer",
             () => "predictor",
@@ -164,6 +174,7 @@ impl Case {
     pub(super) fn code_image(&self) -> &'static str {
         match () {
             () if self.is_signed() => "signed_only",
+            () if self.is_known() => "static_only",
             () if self.is_reducer() => "reducer_only",
             () => "step_only",
         }
@@ -171,7 +182,11 @@ impl Case {
 
     /// The model for an image to embed.
     pub(super) fn model(&self) -> String {
-        if self.is_signed() { Case { end: None, ..self.clone() }.name() } else { self.name() }
+        if self.is_signed() || self.is_known() {
+            Case { end: None, ..self.clone() }.name()
+        } else {
+            self.name()
+        }
     }
 
     /// The model's name.

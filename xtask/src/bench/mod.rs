@@ -71,7 +71,8 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
 /// An image with nothing built in but what the model needs, as a board would have it.
 fn build(image: &str, case: &Case, machine: &Machine) -> Shell {
     let build = image::build_command_with(image, machine.target, case.features());
-    machine.adapted(build).variable("QUAVER_CASE", case.model())
+    let build = machine.adapted(build).variable("QUAVER_CASE", case.model());
+    if case.is_known() { build.variable("QUAVER_KNOWN", "1") } else { build }
 }
 
 /// Builds for one machine; `None` if the model does not fit its machine.
@@ -82,8 +83,7 @@ fn bench_image(case: &Case, machine: &Machine) -> Result<Option<PathBuf>> {
 
 /// Flash of an image that loads and steps and does nothing else, unless the model is signed; less its model.
 fn code_bytes(case: &Case, machine: &Machine) -> Result<u64> {
-    let image = image::path_of(&build(case.code_image(), case, machine))?;
-    Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
+    elf::code_bytes(&image::path_of(&build(case.code_image(), case, machine))?)
 }
 
 /// Whether the linker reports that a memory is too small. Any other failure is one.

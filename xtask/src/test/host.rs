@@ -37,6 +37,7 @@ pub(super) fn features() -> Result<String> {
         "float",
         "quantized",
         "float,quantized",
+        "quantized,small-code",
         "float,defmt",
         "quantized,defmt",
         "float,std",

@@ -11,7 +11,9 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{bindings, boards, comments, deny, kernels, layers, package, qemu, shared_build, signed, sweeps};
+use crate::{
+    bindings, boards, comments, deny, kernels, layers, package, qemu, shared_build, signed, sizes, sweeps,
+};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -36,6 +38,7 @@ const STAGES: &[Stage] = &[
     ("licences and duplicate versions", deny::check),
     ("no panic path in loading and stepping", firmware::no_panic),
     ("no heap in the firmware", firmware::no_heap),
+    ("size of code by kind of model", sizes::check),
     ("the firmware example", firmware::example),
     ("text on an emulated core", firmware::text),
     ("interfaces to C, C++, Python, ROS 2 and LSL", bindings::run_quietly),

@@ -79,8 +79,8 @@ const _: () = {
 };
 
 /// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their
-/// names: those that every layer reads, and `$also`. What a layer can do besides is a parameter of it: lists of
-/// pairs (`LISTS`), and weight variances (`WEIGHT_VARS`).
+/// names: those that every layer reads, and `$also`. What a layer can do besides is a parameter of it:
+/// lists of pairs (`LISTS`), and weight variances (`WEIGHT_VARS`).
 macro_rules! layer_asm {
     ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
         layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,

@@ -84,8 +84,8 @@ cfg_select! {
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
-/// Whether the target core has kernels of whole layers, and they run all layers of an architecture: nothing is
-/// left to the portable walk over units.
+/// Whether the target core has kernels of whole layers, and they run all layers of an architecture: nothing
+/// is left to the portable walk over units.
 pub(super) const fn run_all_units<A: Architecture>() -> bool {
     let whole_layers = cfg!(any(quaver_kernel = "dsp", quaver_kernel = "helium", quaver_kernel = "mainline"));
     let Uses { unaligned, unsquared, lists, odd_units, .. } = A::USES;

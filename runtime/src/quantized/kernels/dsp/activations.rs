@@ -19,7 +19,8 @@ pub(in crate::quantized) fn fill_pairs(
     unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
 }
 
-/// [`fill::narrow`] of words in eights, as maps have columns, by a shift from 2 to 31, as of words of 32 bits.
+/// [`fill::narrow`] of words in eights, as maps have columns, by a shift from 2 to 31, as of words of 32
+/// bits.
 pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     let chunks = words.as_chunks::<8>().0.len();
     if chunks > 0 {

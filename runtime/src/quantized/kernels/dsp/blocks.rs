@@ -42,8 +42,8 @@ macro_rules! block {
     };
 }
 
-/// The blocks of one turn: eight, or with the feature `small-code` one, which takes three instructions more for
-/// each block.
+/// The blocks of one turn: eight, or with the feature `small-code` one, which takes three instructions more
+/// for each block.
 macro_rules! turn {
     () => {
         cfg_select! {
