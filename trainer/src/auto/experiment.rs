@@ -19,6 +19,8 @@ pub enum Task {
     Next,
     /// Some columns of the next row.
     Ahead(Vec<String>),
+    /// The row without its noise, which other columns have, in the order of the inputs.
+    Truth(Vec<String>),
     /// The row without noise of this signal-to-noise ratio in decibels.
     Clean(f64),
     /// The class of a sequence.
@@ -86,6 +88,10 @@ impl Experiment {
                 format!("predict {} one row ahead from {} inputs", names.join(", "), self.inputs.len())
             }
             Task::Next => format!("predict the next row of {} inputs", self.inputs.len()),
+            Task::Truth(names) => {
+                let pairs = self.inputs.iter().zip(names).map(|(input, truth)| format!("{input} to {truth}"));
+                format!("remove noise from {} inputs: {}", names.len(), pairs.collect::<Vec<_>>().join(", "))
+            }
             Task::Clean(snr_db) => {
                 format!(
                     "remove noise from {} inputs, tried with added noise of {snr_db} dB",
@@ -170,7 +176,7 @@ impl Experiment {
 
     fn targets_text(&self) -> String {
         match &self.task {
-            Task::Columns(targets) => format!("targets = {}\n", names(targets)),
+            Task::Columns(targets) | Task::Truth(targets) => format!("targets = {}\n", names(targets)),
             Task::Ahead(targets) => format!("targets = {{ next = {} }}\n", names(targets)),
             Task::Next => "targets = \"next\"\n".into(),
             Task::Clean(snr_db) => {
@@ -299,6 +305,7 @@ mod tests {
         };
         let tasks = [
             Task::Columns(vec!["y".into()]),
+            Task::Truth(vec!["y".into(), "z".into()]),
             Task::Ahead(vec!["b".into()]),
             Task::Next,
             Task::Clean(10.0),
