@@ -225,8 +225,8 @@ impl Sequence {
         }
     }
 
-    /// The first `at` steps and the others, as by [`slice`](Self::slice), the first in the memory of all where
-    /// nobody else holds the rows.
+    /// The first `at` steps and the others, as by [`slice`](Self::slice), the first in the memory of all
+    /// where nobody else holds the rows.
     pub(super) fn split_at(self, at: usize) -> [Sequence; 2] {
         let (target, shares_rows) = (self.target, self.shares_rows());
         let Sequence { inputs, targets, truth, .. } = self;
