@@ -1,12 +1,13 @@
 //! Times training steps of one network and watches the memory of the process; prints JSON.
 //!
 //! ```text
-//! cargo run --release -p quaver-trainer --example training_step -- CELL UNITS FORM STEPS COUNT
+//! cargo run --release -p quaver-trainer --example training_step -- CELL UNITS FORM STEPS COUNT [WARM_UP]
 //! ```
 //!
-//! CELL is `tanh`, `lstm` or `gru`, FORM `accurate` or `paper`, STEPS the length T of the sequences and COUNT
-//! how many training steps are timed. One process measures one network, so that its peak of resident memory
-//! is that network's own. `cargo xtask bench-train` runs this for every row of its table.
+//! CELL is `tanh`, `lstm` or `gru`, FORM `accurate` or `paper`, STEPS the length T of the sequences, COUNT
+//! how many training steps are timed, and WARM_UP how many come before. One process measures one network,
+//! so that its peak of resident memory is that network's own. `cargo xtask bench-train` runs this for every
+//! row of its tables.
 
 use std::time::Instant;
 
@@ -34,17 +35,18 @@ const WARM_UP: usize = 5;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [cell, units, form, steps, count] = arguments.as_slice() else {
-        bail!("wanted: CELL UNITS FORM STEPS COUNT, for example tanh 64 accurate 100 30");
+    let [cell, units, form, steps, count, more @ ..] = arguments.as_slice() else {
+        bail!("wanted: CELL UNITS FORM STEPS COUNT [WARM_UP], for example tanh 64 accurate 100 30");
     };
-    let (steps, count) = (steps.parse()?, count.parse()?);
+    let (steps, count): (usize, u32) = (steps.parse()?, count.parse()?);
+    let warm_up = more.first().map_or(Ok(WARM_UP), |warm_up| warm_up.parse())?;
     let mut training = TrainingConfig::new(&config(cell, units, form)?, steps)?;
     let before = resident("VmRSS")?;
-    for _ in 0..WARM_UP {
+    for _ in 0..warm_up {
         training.step()?;
     }
     let warm = resident("VmHWM")?;
-    let mut milliseconds = Vec::new();
+    let (mut milliseconds, busy_before) = (Vec::new(), busy_milliseconds());
     for _ in 0..count {
         let begin = Instant::now();
         training.step()?;
@@ -52,6 +54,7 @@ fn main() -> Result<()> {
     }
     let figures = json!({
         "milliseconds": milliseconds,
+        "cpu_milliseconds": busy_milliseconds().zip(busy_before).map(|(now, then)| (now - then) / f64::from(count)),
         "nll": training.nll,
         "kib_before": before,
         "kib_warm": warm,
@@ -63,11 +66,12 @@ fn main() -> Result<()> {
 
 /// A piano-roll model with fast dropout on every connection, so that variances flow everywhere.
 fn config(cell: &str, units: &str, form: &str) -> Result<Config> {
+    let sparse = units.parse::<u16>().context("UNITS is a number")?.min(15);
     let text = format!(
         "[data]\ntrain = \"drawn.csv\"\ntargets = \"next\"\n\
          [model]\ncell = \"{cell}\"\nlayers = [{units}]\nlikelihood = \"bernoulli\"\nmoments = \"{form}\"\n\
          [noise]\ninput_keep = 0.9\nrecurrent_keep = 0.9\noutput_keep = 0.5\n\
-         [init]\nspectral_radius = 1.1\nsparse = 15\noutput_bias = -0.8\n"
+         [init]\nspectral_radius = 1.1\nsparse = {sparse}\noutput_bias = -0.8\n"
     );
     Config::parse("training_step", &text, &[])
 }
@@ -111,6 +115,15 @@ fn piano_rolls(seed: u64, steps: usize) -> Vec<Sequence> {
     let mut sounds = || if normal(&mut rng) > 1.7 { 1.0 } else { 0.0 };
     let mut roll = || Rows { channels: KEYS, values: (0..steps * KEYS).map(|_| sounds()).collect() };
     (0..LANES).map(|_| Sequence::next(roll())).collect()
+}
+
+/// Processor time of all threads so far, in ticks of 10 ms; nothing where there is no such file.
+fn busy_milliseconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in brackets, may contain blanks; then come a letter and ten numbers.
+    let (_, after) = text.rsplit_once(')')?;
+    let ticks = after.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    Some(10.0 * ticks.sum::<f64>())
 }
 
 /// A figure of `/proc/self/status` in KiB; nothing where there is no such file.

@@ -452,6 +452,35 @@ fn a_network_that_is_better_is_exported() {
     assert_eq!(found["scores"]["test"], found["scores"]["network"]["test"]);
 }
 
+/// Noisy and clean columns that were recorded together.
+#[test]
+fn a_denoiser_learns_from_columns_of_truth() {
+    let place = Place::new();
+    let line = |t: usize, _: [f64; 3]| {
+        let (a, b) = ((t as f64 * 0.05).sin(), (t as f64 * 0.031).cos());
+        let noise = |k: usize| ((t * t * k) as f64 * 0.7).sin();
+        format!("{:.4},{:.4},{a:.4},{b:.4}", a + 0.5 * noise(3), b + 0.5 * noise(7))
+    };
+    place.write("rows.csv", &csv("b_in,a_in,a,b", 1500, line).replacen("b_in,a_in", "a_in,b_in", 1));
+    let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
+    let asked = ["fit", &rows, "--clean", "--truth", "b,a", "--inputs", "b_in,a_in"];
+    let printed = succeeds(&[&asked[..], &["--dry-run"]].concat());
+    assert!(printed.contains("remove noise from 2 inputs: b_in to b, a_in to a"), "{printed}");
+    let found = json(&succeeds(&[&asked[..], &["--time", "6s", "--out", &out, "--json"]].concat()));
+    let methods = found["scores"]["denoising"].as_array().expect("a list");
+    let snr = |name: &str| {
+        let method = methods.iter().find(|method| method["name"] == name).expect("a method");
+        method["snr_db"].as_f64().expect("a number")
+    };
+    // Paired the wrong way round, the noisy rows would have next to no signal.
+    assert!(snr("noisy rows") > 3.0, "{methods:?}");
+    assert!(snr("this model") > snr("noisy rows") + 2.0, "{methods:?}");
+    let config = fs::read_to_string(place.path("fitted/config.toml")).expect("a config");
+    assert!(config.contains("targets = [\"b\", \"a\"]"), "{config}");
+    fails(&["fit", &rows, "--clean", "--truth", "b", "--dry-run"], &["--truth names 1 columns", "--inputs"]);
+    fails(&["fit", &rows, "--truth", "b", "--dry-run"], &["--clean"]);
+}
+
 #[test]
 fn some_columns_of_the_next_row_are_predicted() {
     let place = Place::new();

@@ -1,5 +1,6 @@
 //! How long a training step takes and how much memory it needs, compared with PyTorch if asked.
 
+pub(crate) mod scale;
 mod torch;
 
 use anyhow::{Context, Result, ensure};
@@ -57,7 +58,7 @@ struct Memory {
 
 /// Measures every network.
 pub(crate) fn run(torch: PyTorch, as_json: bool) -> Result<()> {
-    Shell::cargo("build --release -p quaver-trainer --example training_step").run()?;
+    build()?;
     let torch = match torch {
         PyTorch::Nothing => None,
         PyTorch::Throwaway => Some(Torch::install()?),
@@ -94,9 +95,24 @@ fn measure(cell: &'static str, units: u32, target: f64, torch: Option<&Torch>) -
     Ok(NetworkTimes { cell, units, target, quaver: Times::new(&runs[0].1)?, torch, memory })
 }
 
+fn build() -> Result<()> {
+    Shell::cargo("build --release -p quaver-trainer --example training_step").run().map(|_| ())
+}
+
 fn quaver(arguments: &str) -> Result<Value> {
-    let run =
-        Shell::cargo("run --quiet --release -p quaver-trainer --example training_step --").words(arguments);
+    measured(command(arguments))
+}
+
+/// The same with a number of threads.
+fn quaver_with(arguments: &str, threads: &str) -> Result<Value> {
+    measured(command(arguments).variable("QUAVER_THREADS", threads))
+}
+
+fn command(arguments: &str) -> Shell {
+    Shell::cargo("run --quiet --release -p quaver-trainer --example training_step --").words(arguments)
+}
+
+fn measured(run: Shell) -> Result<Value> {
     serde_json::from_str(&run.run()?).with_context(|| format!("not JSON: {run}"))
 }
 

@@ -96,6 +96,9 @@ enum Chore {
         /// Take PyTorch from this Python interpreter instead of installing it
         #[arg(long, value_name = "PATH")]
         python: Option<String>,
+        /// Instead, how time and memory grow with units, sequence length and threads: some minutes
+        #[arg(long, conflicts_with_all = ["torch", "python"])]
+        scale: bool,
         /// Print JSON instead of tables
         #[arg(long)]
         json: bool,
@@ -181,7 +184,8 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             let bench = Shell::new(program.display().to_string());
             print!("{}", if json { bench.argument("--json") } else { bench }.run()?);
         }
-        Chore::BenchTrain { torch, python, json } => {
+        Chore::BenchTrain { scale: true, json, .. } => bench_train::scale::run(json)?,
+        Chore::BenchTrain { torch, python, json, .. } => {
             let torch = match python {
                 Some(python) => PyTorch::Python(python),
                 None if torch => PyTorch::Throwaway,

@@ -19,6 +19,8 @@ pub enum Task {
     Next,
     /// Some of the inputs, some rows ahead.
     Ahead(AheadTask),
+    /// The row without its noise, which other columns have, in the order of the inputs.
+    Truth(Vec<String>),
     /// The row without noise of this signal-to-noise ratio in decibels.
     Clean(f64),
     /// The class of a sequence.
@@ -101,6 +103,10 @@ impl Experiment {
                     rows.join(", "),
                     self.inputs.len()
                 )
+            }
+            Task::Truth(names) => {
+                let pairs = self.inputs.iter().zip(names).map(|(input, truth)| format!("{input} to {truth}"));
+                format!("remove noise from {} inputs: {}", names.len(), pairs.collect::<Vec<_>>().join(", "))
             }
             Task::Clean(snr_db) => {
                 format!(
@@ -186,7 +192,7 @@ impl Experiment {
 
     fn targets_text(&self) -> String {
         match &self.task {
-            Task::Columns(targets) => format!("targets = {}\n", names(targets)),
+            Task::Columns(targets) | Task::Truth(targets) => format!("targets = {}\n", names(targets)),
             Task::Next => "targets = \"next\"\n".into(),
             Task::Ahead(AheadTask { columns, horizons }) => {
                 format!("targets = {{ next = {}, horizon = {horizons:?} }}\n", names(columns))
@@ -318,6 +324,7 @@ mod tests {
         let ahead = AheadTask { columns: vec!["b".into()], horizons: vec![1, 5] };
         let tasks = [
             Task::Columns(vec!["y".into()]),
+            Task::Truth(vec!["y".into(), "z".into()]),
             Task::Next,
             Task::Ahead(ahead),
             Task::Clean(10.0),

@@ -118,18 +118,22 @@ impl Verdict {
                 format!("use {name}: it is as good or better; {model} is {evidence}")
             }
         };
-        text += best.test.as_ref().map_or("", |test| doubt(kind, test));
+        text += best.test.as_ref().map_or("", |test| doubt(kind, best.is_as_good(), test));
         Verdict { kind, rival: Some(name.clone()), text }
     }
 }
 
 /// What test data add to a verdict by validation data, if anything.
-fn doubt(kind: VerdictKind, test: &PairedDifference) -> &'static str {
+fn doubt(kind: VerdictKind, is_as_good: bool, test: &PairedDifference) -> &'static str {
     const DISAGREE: &str = ". Validation and test data disagree: record more, and from more situations";
     match kind {
         VerdictKind::WorthIt if test.mean > 0.0 => DISAGREE,
         VerdictKind::WorthIt if !test.is_clearly_below(0.0) => ". The test data alone would not show it",
-        VerdictKind::UseRival if test.is_clearly_below(-NEGLIGIBLE) => DISAGREE,
+        VerdictKind::UseRival if !test.is_clearly_below(-NEGLIGIBLE) => "",
+        VerdictKind::UseRival if is_as_good => DISAGREE,
+        VerdictKind::UseRival => {
+            ". Test data agree that there is one: with more recordings the difference may become clear"
+        }
         _ => "",
     }
 }
@@ -159,6 +163,15 @@ mod tests {
         );
         assert_eq!(of(-0.2).kind, VerdictKind::WorthIt);
         assert_eq!(of(0.0).kind, VerdictKind::UseRival);
+        let simpler = Rival { is_model: true, ..rival("ridge AR", -0.05, -0.3) };
+        let verdict = Verdict::new("the net", &[simpler], LossUnit::Nats);
+        assert!(
+            verdict.text.contains("Test data agree") && !verdict.text.contains("disagree"),
+            "{}",
+            verdict.text
+        );
+        let as_good = Rival { is_model: true, ..rival("ridge AR", 0.05, -0.3) };
+        assert!(Verdict::new("the net", &[as_good], LossUnit::Nats).text.contains("disagree"));
     }
 
     #[test]

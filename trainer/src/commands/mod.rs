@@ -28,6 +28,7 @@ mod print;
 mod progress;
 mod prune;
 mod range_options;
+mod reading;
 mod reducer_model;
 #[cfg(test)]
 mod reference;
@@ -50,8 +51,10 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 
+use crate::data::watch_reading;
 use crate::nn::parallel::threads_from_environment;
 use crate::printable::{escaped, unprintable_in};
+use reading::ReadingConsole;
 
 /// Trains recurrent networks that predict a mean and a variance, and runs them as a microcontroller would.
 #[derive(Debug, Parser)]
@@ -111,6 +114,7 @@ pub enum Command {
 
 /// The program: parses the command line, runs the subcommand, and prints an error if there is one.
 pub fn main() -> ExitCode {
+    watch_reading(Box::new(ReadingConsole::default()));
     let result = check_arguments(env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
     match result.and_then(|()| CommandLine::parse().command.run()) {
         Ok(()) => ExitCode::SUCCESS,

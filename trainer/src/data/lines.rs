@@ -20,6 +20,7 @@ pub(super) struct Lines<R> {
     source: R,
     file: String,
     number: u64,
+    bytes: u64,
     buffer: Vec<u8>,
     encoding: Encoding,
     /// Whether a line was Latin-1.
@@ -29,7 +30,15 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// Reads from `source`; `file` names it in errors.
     pub(super) fn new(source: R, file: &str, encoding: Encoding) -> Self {
-        Lines { source, file: file.to_string(), number: 0, buffer: Vec::new(), encoding, is_latin1: false }
+        Lines {
+            source,
+            file: file.to_string(),
+            number: 0,
+            bytes: 0,
+            buffer: Vec::new(),
+            encoding,
+            is_latin1: false,
+        }
     }
 
     /// Whether a line read so far was taken for Latin-1.
@@ -47,6 +56,11 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
+    /// Bytes of all lines read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// File and line, in the form that editors and terminals recognise.
     pub(super) fn place(&self) -> String {
         format!("{}:{}", self.file, self.number)
@@ -60,6 +74,7 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
+        self.bytes += self.buffer.len() as u64;
         if self.number == 1 && (self.buffer.starts_with(b"\xff\xfe") || self.buffer.starts_with(b"\xfe\xff"))
         {
             return Err(anyhow!("{}: UTF-16 text; save the file as UTF-8", self.file));

@@ -19,6 +19,7 @@ use super::select_columns::SelectedColumns;
 use super::split::split_off;
 use super::table::{Table, listed, places};
 use super::uninformative::uninformative;
+use super::watch::WatchedReading;
 use crate::config::{Columns, Config, DataConfig, DataSource, FileFormat, Targets};
 
 impl Config {
@@ -52,6 +53,8 @@ impl DataConfig {
     /// When a file cannot be read, or its contents contradict the config; the message names the file or the
     /// key.
     pub fn load(&self) -> Result<Dataset> {
+        let sources = self.train.iter().chain(&self.valid).chain(&self.test);
+        let _watched = WatchedReading::begin(sources.map(|source| source.file.as_path()));
         if let Some(kind) = self.token_kind() {
             return self.load_text(kind);
         }
@@ -179,8 +182,7 @@ impl DataConfig {
         let follow = self.targets_follow_inputs();
         let targets = if follow { Clone::clone(&inputs) } else { choice.targets.clone() };
         *choice = SelectedColumns { inputs, targets };
-        let targets = |rows: &Rows| if follow { rows.columns(&kept) } else { rows.clone() };
-        Ok(train.iter().map(|sequence| sequence.map(|rows| rows.columns(&kept), targets)).collect())
+        Ok(train.into_iter().map(|sequence| sequence.with_inputs_of(&kept, follow)).collect())
     }
 
     /// Whether the target columns are all inputs, whichever these are.
@@ -208,7 +210,8 @@ impl DataConfig {
             (Targets::Next, None) => Sequence::next(rows),
             (Targets::Clean | Targets::Labels, None) => Sequence::columns(rows.clone(), rows),
             (Targets::Matching(_) | Targets::Ahead(_) | Targets::Class(_), None) => {
-                Sequence::columns(rows.columns(inputs), rows.columns(&targets))
+                let targets = rows.columns(&targets);
+                Sequence::columns(rows.into_columns(inputs), targets)
             }
         };
         table.sequences.into_iter().map(part).collect()

@@ -46,6 +46,7 @@ mod split;
 mod table;
 pub mod text;
 mod uninformative;
+mod watch;
 
 pub use augment::Augmentation;
 pub use dataset::{Dataset, EpochChanges};
@@ -61,6 +62,8 @@ pub use ridge::ridge_rows;
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;
+pub use watch::{ReadingObserver, watch_reading};
+pub(crate) use watch::{WatchedReading, WatchedSource};
 
 #[cfg(test)]
 pub(crate) mod benchmark_tests;

@@ -9,6 +9,7 @@ use crc::{CRC_64_XZ, Crc, Digest, Table};
 use serde::{Deserialize, Serialize};
 
 use super::lines::cannot_read;
+use super::watch::WatchedSource;
 
 /// A change of the file goes unnoticed with probability 2⁻⁶⁴, unless somebody intends it.
 static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_XZ);
@@ -36,7 +37,7 @@ pub struct FileChecksum {
 
 /// Reads a file and sums up what passes.
 pub(super) struct ChecksumReader {
-    file: File,
+    file: WatchedSource<File>,
     path: PathBuf,
     bytes: u64,
     digest: Digest<'static, u64, Table<16>>,
@@ -46,7 +47,12 @@ impl ChecksumReader {
     /// Opens a file; the error names it.
     pub(super) fn open(path: &Path) -> Result<BufReader<Self>> {
         let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-        let reader = ChecksumReader { file, path: path.to_path_buf(), bytes: 0, digest: CRC.digest() };
+        let reader = ChecksumReader {
+            file: WatchedSource(file),
+            path: path.to_path_buf(),
+            bytes: 0,
+            digest: CRC.digest(),
+        };
         Ok(BufReader::with_capacity(1 << 16, reader))
     }
 

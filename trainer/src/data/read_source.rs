@@ -1,5 +1,6 @@
 //! Reads the selected part of one data file.
 
+use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -62,7 +63,8 @@ impl DataSource {
             FileFormat::Csv => {
                 let mut source = ChecksumReader::open(&self.file)?;
                 let reader = RowReader::new(&mut source, file, reading.header)?;
-                let mut reader = reader.with_decimal_mark(reading.decimal);
+                let bytes = fs::metadata(&self.file).ok().map(|found| found.len());
+                let mut reader = reader.with_decimal_mark(reading.decimal).with_file_bytes(bytes);
                 let choice = choose(&reader.names())?;
                 let table = match codes {
                     Some(codes) => {

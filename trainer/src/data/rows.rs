@@ -54,8 +54,37 @@ impl Rows {
 
     /// A copy of some of the columns, in the order given.
     pub fn columns(&self, indices: &[usize]) -> Rows {
-        let values = self.iter().flat_map(|row| indices.iter().map(|&i| row[i])).collect();
+        let mut values = Vec::with_capacity(self.len() * indices.len());
+        self.iter().for_each(|row| values.extend(indices.iter().map(|&index| row[index])));
         Rows { channels: indices.len(), values }
+    }
+
+    /// Some of the columns, in the order given; in the memory of the rows if the order is theirs.
+    pub(super) fn into_columns(mut self, indices: &[usize]) -> Rows {
+        if !indices.is_sorted_by(|one, other| one < other) {
+            return self.columns(indices);
+        }
+        let (rows, width) = (self.len(), indices.len());
+        if width < self.channels {
+            for row in 0..rows {
+                for (place, index) in indices.iter().enumerate() {
+                    self.values[row * width + place] = self.values[row * self.channels + index];
+                }
+            }
+            self.values.truncate(rows * width);
+            // To shrink is to copy, which is worth it for a small part only.
+            if 2 * width <= self.channels {
+                self.values.shrink_to_fit();
+            }
+        }
+        Rows { channels: width, values: self.values }
+    }
+
+    /// The rows before `at`, and those from there on; the former in the memory of all.
+    fn split_at(mut self, at: usize) -> [Rows; 2] {
+        let after = self.values.split_off(at * self.channels);
+        let channels = self.channels;
+        [self.values, after].map(|values| Rows { channels, values })
     }
 }
 
@@ -138,6 +167,19 @@ impl Sequence {
         self.rebuilt(inputs(&self.inputs), || targets(&self.targets), truth)
     }
 
+    /// The sequence with some of its input columns; `targets_follow` if its targets are the same columns.
+    pub(super) fn with_inputs_of(self, columns: &[usize], targets_follow: bool) -> Self {
+        let (target, burn_in, shares_rows) = (self.target, self.burn_in, self.shares_rows());
+        let Sequence { inputs, targets, truth, .. } = self;
+        // Dropped before the rows are taken, where they are the inputs.
+        let targets = (!shares_rows).then_some(targets);
+        let kept = |rows: Arc<Rows>| Arc::new(Arc::unwrap_or_clone(rows).into_columns(columns));
+        let targets = targets.map(|targets| if targets_follow { kept(targets) } else { targets });
+        let inputs = kept(inputs);
+        let targets = targets.unwrap_or_else(|| Arc::clone(&inputs));
+        Sequence { inputs, targets, target, truth: truth.map(kept), burn_in }
+    }
+
     /// The recording played backwards. Again its first rows are read without being scored.
     pub fn reversed(&self) -> Self {
         Sequence { burn_in: self.burn_in, ..self.map(Rows::reversed, Rows::reversed) }
@@ -183,6 +225,24 @@ impl Sequence {
         }
     }
 
+    /// The first `at` steps and the others, as by [`slice`](Self::slice), the first in the memory of all
+    /// where nobody else holds the rows.
+    pub(super) fn split_at(self, at: usize) -> [Sequence; 2] {
+        let (target, shares_rows) = (self.target, self.shares_rows());
+        let Sequence { inputs, targets, truth, .. } = self;
+        // Dropped before the rows are taken, where they are the inputs.
+        let targets = (!shares_rows).then_some(targets);
+        let split = |rows: Arc<Rows>| Arc::unwrap_or_clone(rows).split_at(at).map(Arc::new);
+        let halves = |rows: Option<Arc<Rows>>| rows.map(split).map_or([None, None], |parts| parts.map(Some));
+        let ([targets, later_targets], [truth, later_truth]) = (halves(targets), halves(truth));
+        let [inputs, later] = split(inputs);
+        let part = |inputs: Arc<Rows>, targets: Option<Arc<Rows>>, truth| {
+            let targets = targets.unwrap_or_else(|| Arc::clone(&inputs));
+            Sequence { inputs, targets, target, truth, burn_in: 0 }
+        };
+        [part(inputs, targets, truth), part(later, later_targets, later_truth)]
+    }
+
     /// A copy of some of the steps, as a sequence of its own.
     pub fn slice(&self, range: Range<usize>) -> Sequence {
         let truth = self.truth.as_ref().map(|truth| truth.slice(range.clone()));
@@ -196,6 +256,42 @@ mod tests {
 
     fn counting(rows: usize) -> Rows {
         Rows { channels: 2, values: (0..2 * rows).map(|v| v as f32).collect() }
+    }
+
+    #[test]
+    fn columns_are_taken_in_place_or_copied() {
+        let rows = || Rows { channels: 3, values: (0..12).map(|v| v as f32).collect() };
+        for indices in [&[0, 1, 2][..], &[0, 2], &[1], &[2, 0], &[1, 1], &[]] {
+            assert_eq!(rows().into_columns(indices), rows().columns(indices), "{indices:?}");
+        }
+        let before = rows();
+        let place = before.values.as_ptr();
+        assert_eq!(before.into_columns(&[0, 1, 2]).values.as_ptr(), place);
+    }
+
+    #[test]
+    fn a_sequence_is_split_as_by_two_slices() {
+        let itself = Sequence::next(counting(5));
+        let other = Sequence::columns(counting(5), counting(5).columns(&[1]));
+        let clean = Sequence { truth: Some(Arc::new(counting(5))), ..other.clone() };
+        for sequence in [itself, other, clean] {
+            for at in 0..=5 {
+                let [first, last] = sequence.clone().split_at(at);
+                assert_eq!([&first, &last], [&sequence.slice(0..at), &sequence.slice(at..5)]);
+                assert_eq!(first.shares_rows(), sequence.shares_rows());
+                assert_eq!(last.shares_rows(), sequence.shares_rows());
+            }
+        }
+    }
+
+    #[test]
+    fn inputs_are_left_out_of_sequences() {
+        let itself = Sequence { burn_in: 2, ..Sequence::next(counting(4)) }.with_inputs_of(&[1], true);
+        assert_eq!((itself.inputs.channels, itself.shares_rows(), itself.burn_in), (1, true, 2));
+        let other = Sequence::columns(counting(4), counting(4)).with_inputs_of(&[1], false);
+        assert_eq!((other.inputs.channels, other.targets.channels), (1, 2));
+        let follows = Sequence::columns(counting(4), counting(4)).with_inputs_of(&[1], true);
+        assert_eq!(follows.inputs, follows.targets);
     }
 
     #[test]

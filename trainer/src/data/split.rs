@@ -30,7 +30,7 @@ pub(super) fn split_off(
             drawn_sequences(train, fraction, seed)
         }
         None if train.len() >= MANY => last_sequences(train, fraction),
-        None => last_rows(&train, fraction),
+        None => last_rows(train, fraction),
     };
     ensure!(
         !valid.is_empty() && !train.is_empty(),
@@ -60,17 +60,18 @@ fn drawn_sequences(train: Vec<Sequence>, fraction: f64, seed: u64) -> (Vec<Seque
     (kept, valid, format!("{count} of {all} training sequences, drawn at random with seed {seed}"))
 }
 
-fn last_rows(sequences: &[Sequence], fraction: f64) -> (Vec<Sequence>, Vec<Sequence>, String) {
-    let (mut train, mut valid) = (Vec::new(), Vec::new());
+fn last_rows(sequences: Vec<Sequence>, fraction: f64) -> (Vec<Sequence>, Vec<Sequence>, String) {
+    let (mut train, mut valid, count) = (Vec::new(), Vec::new(), sequences.len());
     for sequence in sequences {
         let cut = sequence.len() - part_of(sequence.len(), fraction);
-        for (part, range) in [(&mut train, 0..cut), (&mut valid, cut..sequence.len())] {
-            if !range.is_empty() {
-                part.push(sequence.slice(range));
+        let parts = sequence.split_at(cut);
+        for (split, part) in [&mut train, &mut valid].into_iter().zip(parts) {
+            if !part.is_empty() {
+                split.push(part);
             }
         }
     }
-    let which = match sequences.len() {
+    let which = match count {
         1 => format!("the last {} % of the training sequence", percent(fraction)),
         count => format!("the last {} % of each of the {count} training sequences", percent(fraction)),
     };

@@ -57,9 +57,13 @@ fn is_clock(train: &[Sequence], column: usize) -> bool {
     let pairs = |s: &Sequence| s.inputs.len().saturating_sub(1);
     let step =
         |s: &Sequence, t: usize| f64::from(s.inputs.row(t + 1)[column]) - f64::from(s.inputs.row(t)[column]);
-    let mut steps: Vec<f64> = train.iter().flat_map(|s| (0..pairs(s)).map(move |t| step(s, t))).collect();
-    // A step of zero or backwards, or a gap, is none of a clock.
-    if steps.len() < FEWEST_ROWS / 2 || !steps.iter().all(|step| *step > 0.0) {
+    let steps = || train.iter().flat_map(|s| (0..pairs(s)).map(move |t| step(s, t)));
+    // A step of zero or backwards, or a gap, is none of a clock: most columns end here, after a few rows.
+    if !steps().all(|step| step > 0.0) {
+        return false;
+    }
+    let mut steps: Vec<f64> = steps().collect();
+    if steps.len() < FEWEST_ROWS / 2 {
         return false;
     }
     steps.sort_by(f64::total_cmp);

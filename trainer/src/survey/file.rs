@@ -11,6 +11,7 @@ use super::timestamp::parse_timestamp;
 use super::unit::name_and_unit;
 use crate::config::{DataSource, FileFormat};
 use crate::data::csv::{CellValue, RowReader, RowStart};
+use crate::data::{WatchedReading, WatchedSource};
 
 /// What one file holds.
 #[derive(Clone, Debug)]
@@ -111,9 +112,9 @@ fn trimmed(unit: &str) -> &str {
     unit.trim_matches(['[', ']', '(', ')', ' '])
 }
 
-fn open(path: &Path) -> Result<BufReader<File>> {
+fn open(path: &Path) -> Result<BufReader<WatchedSource<File>>> {
     let file = File::open(path).with_context(|| format!("{}: cannot read this file", path.display()))?;
-    Ok(BufReader::with_capacity(1 << 16, file))
+    Ok(BufReader::with_capacity(1 << 16, WatchedSource(file)))
 }
 
 /// Whether the first line names the columns: it does unless every cell has a number, a time stamp or
@@ -142,17 +143,16 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads all files; `progress` gets each path before it is read.
+    /// Reads all files.
     ///
     /// # Errors
     /// When a file cannot be read, or its columns or its format are not those of the first.
-    pub fn read(paths: &[PathBuf], mut progress: impl FnMut(&Path)) -> Result<Self> {
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
         ensure!(!paths.is_empty(), "name at least one file");
-        let mut files: Vec<FileSurvey> = Vec::new();
-        for path in paths {
-            progress(path);
-            files.push(FileSurvey::read(path)?);
-        }
+        let watched = WatchedReading::begin(paths.iter().map(PathBuf::as_path));
+        let files: Vec<FileSurvey> =
+            paths.iter().map(|path| FileSurvey::read(path)).collect::<Result<_>>()?;
+        drop(watched);
         let first = &files[0];
         let mut columns = first.columns.clone();
         for file in &files[1..] {

@@ -210,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
-        let survey = Survey::read(std::slice::from_ref(&path), |_| {}).unwrap();
+        let survey = Survey::read(std::slice::from_ref(&path)).unwrap();
         let roles = guess_roles(&survey, TaskRequest::Next, &RoleOptions::default()).unwrap();
         let columns = roles.named(super::super::ColumnRole::Input);
         let preparation = Preparation { roles: &roles, columns: &columns, resample, max_gap: None };

@@ -507,7 +507,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
-        Survey::read(&[path], |_| {}).unwrap()
+        Survey::read(&[path]).unwrap()
     }
 
     /// 60 rows of columns that are functions of the row.

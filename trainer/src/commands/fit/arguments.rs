@@ -31,10 +31,20 @@ pub(in crate::commands) struct DataArguments {
     /// With --next: how many rows ahead, one number or several such as 1,5,10.
     #[arg(long, value_name = "ROWS", value_delimiter = ',', requires = "next", value_parser = clap::value_parser!(u32).range(1..))]
     horizon: Vec<u32>,
-    /// Remove noise from the inputs: the recordings are clean, and noise is added to them (--snr-db). Where
-    /// noisy and clean columns were recorded together, give the clean ones as --target instead.
+    /// Remove noise from the inputs. The recordings are clean, and noise is added to them (--snr-db), unless
+    /// --truth names clean columns.
     #[arg(long, conflicts_with = "label")]
     clean: bool,
+    /// With --clean: columns with the truth of the inputs, in their order, where noisy and clean ones were
+    /// recorded together. No noise is added.
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        requires = "clean",
+        conflicts_with = "snr_db"
+    )]
+    truth: Vec<String>,
     /// With --clean: signal-to-noise ratio of the added noise in decibels.
     #[arg(long, value_name = "DB", default_value_t = 10.0, allow_negative_numbers = true)]
     snr_db: f64,
@@ -95,12 +105,23 @@ impl DataArguments {
         Ok(match &self.label {
             Some(column) => TaskRequest::Label(column.clone()),
             None if self.next.is_some() => TaskRequest::Next,
+            None if self.has_truth() => TaskRequest::Columns(resolved("--truth", &self.truth, survey)?),
             None if self.clean => TaskRequest::Clean,
             None if !self.target.is_empty() => {
                 TaskRequest::Columns(resolved("--target", &self.target, survey)?)
             }
             None => TaskRequest::Guess,
         })
+    }
+
+    /// Whether columns have the truth of the inputs.
+    pub(super) fn has_truth(&self) -> bool {
+        !self.truth.is_empty()
+    }
+
+    /// The inputs in the order given; none if nothing was said.
+    pub(super) fn ordered_inputs(&self, survey: &Survey) -> Result<Vec<String>> {
+        resolved("--inputs", &self.inputs, survey)
     }
 
     /// The columns to predict ahead and how many rows, where that is not the whole next row.

@@ -1,6 +1,7 @@
 //! The best predictor: exported, tested and compared with what needs no network.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use quaver::Model;
@@ -75,7 +76,7 @@ pub(super) fn finish(
     let ridge = searched.ridge.as_ref().map(|trial| fitted(trial, fitting.ridge.as_ref())).transpose()?;
     let network = searched.network.as_ref();
     let network = network.map(|trial| fitted(trial, fitting.of(&trial.settings.overrides()))).transpose()?;
-    let tested = Tested::new(network.as_ref(), ridge.as_ref(), data)?;
+    let tested = Tested::new(network.as_ref(), ridge.as_ref(), &with_truth(found))?;
     let chosen = match (&network, &ridge) {
         (Some(network), None) => network,
         (Some(network), Some(_)) if !tested.ridge_suffices() => network,
@@ -88,6 +89,17 @@ pub(super) fn finish(
     };
     write_c_header(&path, &chosen.exported.bytes)?;
     results(found, budget, &tested, chosen)
+}
+
+/// The data, with the targets of a denoiser that was trained with them as the truth of its inputs.
+fn with_truth(found: &Understanding) -> Dataset {
+    let mut data = found.data.clone();
+    if matches!(found.experiment.task, Task::Truth(_)) {
+        for split in [&mut data.train, &mut data.valid, &mut data.test] {
+            split.iter_mut().for_each(|sequence| sequence.truth = Some(Arc::clone(&sequence.targets)));
+        }
+    }
+    data
 }
 
 fn results(

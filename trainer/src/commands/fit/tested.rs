@@ -31,7 +31,7 @@ pub(super) struct TestedSplit {
     pub(super) ridge: Option<TestedModel>,
     /// Among them ridge regression, if no model of it fits the budget.
     baselines: Vec<TestedModel>,
-    /// Of a denoiser: noisy rows, the model and filters.
+    /// Of a denoiser: noisy rows, the exported model and filters.
     pub(super) denoised: Vec<Denoising>,
 }
 
@@ -61,18 +61,11 @@ impl TestedSplit {
         };
         let network = network.map(|fitted| Ok(tested(NETWORK.into(), None, predicted(fitted)?)));
         let network: Option<TestedModel> = network.transpose().map_err(|error: quaver::Error| error)?;
-        let knows_truth = !sequences.is_empty() && sequences.iter().all(|sequence| sequence.truth.is_some());
-        let estimates = |net: &TestedModel| -> Vec<Rows> {
-            net.predictions.iter().map(|found| found.mean.clone()).collect()
-        };
-        let denoised = network.as_ref().filter(|_| knows_truth);
-        let denoised =
-            denoised.map_or_else(Vec::new, |net| denoising(data, sequences, &estimates(net), true));
         let baselines = others
             .into_iter()
             .map(|found| tested(found.name, Some(found.detail), found.predictions))
             .collect();
-        Ok(TestedSplit { network, ridge, baselines, denoised })
+        Ok(TestedSplit { network, ridge, baselines, denoised: Vec::new() })
     }
 
     /// The model that is compared with all others: the network, or ridge regression if there is none.
@@ -87,6 +80,16 @@ impl TestedSplit {
 
     fn of(&self, fitted: &Fitted<'_>) -> &TestedModel {
         self.ridge.as_ref().filter(|_| fitted.is_ridge()).unwrap_or_else(|| self.model())
+    }
+
+    /// Scores the model that is exported as a denoiser, where the truth is known.
+    fn denoise(&mut self, is_ridge: bool, data: &Dataset, sequences: &[Sequence]) {
+        let knows_truth = !sequences.is_empty() && sequences.iter().all(|sequence| sequence.truth.is_some());
+        if knows_truth {
+            let model = self.ridge.as_ref().filter(|_| is_ridge).unwrap_or_else(|| self.model());
+            let estimates: Vec<Rows> = model.predictions.iter().map(|found| found.mean.clone()).collect();
+            self.denoised = denoising(data, sequences, &estimates, true);
+        }
     }
 
     /// Scores of the network or of ridge regression.
@@ -133,8 +136,8 @@ impl Tested {
         data: &Dataset,
     ) -> Result<Self> {
         let likelihood = likelihood(network, ridge)?;
-        let valid = TestedSplit::new(network, ridge, data, &data.valid)?;
-        let test = TestedSplit::new(network, ridge, data, &data.test)?;
+        let mut valid = TestedSplit::new(network, ridge, data, &data.valid)?;
+        let mut test = TestedSplit::new(network, ridge, data, &data.test)?;
         let difference = |sequences: &[Sequence], split: &TestedSplit, rival: &TestedModel| {
             let own = step_nlls(likelihood, sequences, &split.model().predictions);
             PairedDifference::new(&own, &step_nlls(likelihood, sequences, &rival.predictions))
@@ -145,7 +148,10 @@ impl Tested {
             test: (!data.test.is_empty()).then(|| difference(&data.test, &test, of_test)),
             is_model: valid.ridge.as_ref().is_some_and(|ridge| ridge.name == of_valid.name),
         };
-        let rivals = valid.rivals().zip(test.rivals()).map(rival).collect();
+        let rivals: Vec<Rival> = valid.rivals().zip(test.rivals()).map(rival).collect();
+        let is_ridge = rivals.iter().any(|rival| rival.is_model && rival.suffices());
+        valid.denoise(is_ridge, data, &data.valid);
+        test.denoise(is_ridge, data, &data.test);
         Ok(Tested { valid, test, rivals })
     }
 
@@ -177,7 +183,11 @@ impl Tested {
             split.denoised.iter().find(|entry| entry.name == name).map(|entry| entry.scores.snr_db)
         };
         let Some(own) = snr(&self.valid, "this model") else { return verdict };
-        let filters = self.valid.denoised.iter().filter(|entry| entry.name != "this model");
+        // Ridge regression is a rival already.
+        let is_filter = |entry: &&Denoising| {
+            entry.name != "this model" && !(entry.name.starts_with("linear") && self.valid.ridge.is_some())
+        };
+        let filters = self.valid.denoised.iter().filter(is_filter);
         let Some(best) = filters.max_by(|one, other| one.scores.snr_db.total_cmp(&other.scores.snr_db))
         else {
             return verdict;
@@ -190,10 +200,10 @@ impl Tested {
             best.name, best.scores.snr_db
         );
         if best.scores.snr_db >= own {
-            let text = format!("use the filter: the net reaches {figures}");
+            let text = format!("use the filter: the model reaches {figures}");
             return Verdict { kind: VerdictKind::UseRival, rival: Some(best.name.clone()), text };
         }
-        Verdict { text: format!("{}; it reaches {figures}", verdict.text), ..verdict }
+        Verdict { text: format!("{}; the model reaches {figures}", verdict.text), ..verdict }
     }
 
     /// What the exported model is compared with on test data: the best rival, or, of ridge regression, the

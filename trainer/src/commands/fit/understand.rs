@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::arguments::DataArguments;
 use super::labels::labelled_task;
 use crate::auto::{Experiment, Task, split};
-use crate::commands::print::print_note;
 use crate::commands::text_table;
 use crate::config::FileFormat;
 use crate::data::Dataset;
@@ -17,9 +16,6 @@ use crate::survey::{
     ClockSummary, ColumnRole, FileSurvey, Preparation, PreparedFile, Roles, Survey, TaskRequest, guess_roles,
     prepare,
 };
-
-/// Files that take more than a moment to read, in bytes.
-const LARGE_FILE: u64 = 20_000_000;
 
 /// Files that have been understood.
 pub(in crate::commands) struct Understanding {
@@ -40,12 +36,7 @@ impl Understanding {
     pub(in crate::commands) fn new(arguments: &DataArguments, folder: &Path) -> Result<Self> {
         let all: Vec<PathBuf> = arguments.files().map(absolute).collect::<Result<_>>()?;
         check_distinct(&all)?;
-        let is_large = |path: &Path| fs::metadata(path).is_ok_and(|found| found.len() > LARGE_FILE);
-        let survey = Survey::read(&all, |path| {
-            if all.len() > 4 || is_large(path) {
-                print_note(&format!("reading {}", path.display()));
-            }
-        })?;
+        let survey = Survey::read(&all)?;
         let roles = guess_roles(&survey, arguments.task(&survey)?, &arguments.roles(&survey)?)?;
         let columns: Vec<String> = [ColumnRole::Input, ColumnRole::Target, ColumnRole::Label]
             .iter()
@@ -221,7 +212,7 @@ fn experiment(
                     survey.column(name).map_or("", |column| &column.example)
                 );
             }
-            Task::Columns(names.clone())
+            if arguments.has_truth() { Task::Truth(names.clone()) } else { Task::Columns(names.clone()) }
         }
         TaskRequest::Clean => Task::Clean(arguments.snr_db()),
         TaskRequest::Label(column) => {
@@ -234,10 +225,32 @@ fn experiment(
         splits,
         has_header: was_prepared || survey.files[0].has_header || survey.files[0].format != FileFormat::Csv,
         decimal_comma: arguments.decimal_comma && !was_prepared,
-        inputs,
+        inputs: ordered(inputs, arguments, survey, &task)?,
         task,
         is_binary,
     })
+}
+
+/// The inputs; where each has a column with its truth, in the order of these.
+fn ordered(
+    found: Vec<String>,
+    arguments: &DataArguments,
+    survey: &Survey,
+    task: &Task,
+) -> Result<Vec<String>> {
+    let Task::Truth(truth) = task else { return Ok(found) };
+    let mut inputs = arguments.ordered_inputs(survey)?;
+    inputs.retain(|name| found.contains(name));
+    let inputs = if inputs.is_empty() { found } else { inputs };
+    ensure!(
+        inputs.len() == truth.len(),
+        "--truth names {} columns ({}), but there are {} inputs ({}): name the noisy columns with --inputs, in the same order",
+        truth.len(),
+        truth.join(", "),
+        inputs.len(),
+        inputs.join(", ")
+    );
+    Ok(inputs)
 }
 
 /// Reads the data. Where files do not hold every class in every part, sequences of each class are drawn

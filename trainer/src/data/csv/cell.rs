@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::decimal::{plain_f32, plain_f64};
 use crate::config::DecimalMark;
 
 /// Spellings of a missing value, in lower case. An empty cell is one as well.
@@ -18,23 +19,17 @@ impl NumberReader {
     ///
     /// The error describes the problem without its place.
     pub(super) fn number(&mut self, cell: &str) -> Result<f32, String> {
-        if is_missing(cell) {
-            return Ok(f32::NAN);
-        }
-        let (value, mark) = match (cell.parse::<f32>(), with_point(cell)) {
-            (Ok(value), _) => (value, cell.contains('.').then_some(DecimalMark::Point)),
-            (Err(_), Some(value)) => (value, Some(DecimalMark::Comma)),
-            (Err(_), None) => {
-                return Err(format!(
-                    "found `{}`, expected a number; leave the cell empty if the value is missing",
-                    shortened(cell)
-                ));
-            }
+        let (value, mark) = match plain_f32(cell) {
+            Some((value, has_point)) => (value, has_point.then_some(DecimalMark::Point)),
+            None if is_missing(cell) => return Ok(f32::NAN),
+            None => general(cell)?,
         };
         if value.is_infinite() {
             return Err(format!("found `{}`, which is too large for a 32-bit float", shortened(cell)));
         }
-        mark.map_or(Ok(()), |mark| self.decide(mark, cell))?;
+        if mark.is_some() && mark != self.mark {
+            mark.map_or(Ok(()), |mark| self.decide(mark, cell))?;
+        }
         Ok(value)
     }
 
@@ -57,6 +52,19 @@ impl NumberReader {
     }
 }
 
+/// A number in any form that is understood, and its decimal mark if it has one.
+#[cold]
+fn general(cell: &str) -> Result<(f32, Option<DecimalMark>), String> {
+    match (cell.parse::<f32>(), with_point(cell)) {
+        (Ok(value), _) => Ok((value, cell.contains('.').then_some(DecimalMark::Point))),
+        (Err(_), Some(value)) => Ok((value, Some(DecimalMark::Comma))),
+        (Err(_), None) => Err(format!(
+            "found `{}`, expected a number; leave the cell empty if the value is missing",
+            shortened(cell)
+        )),
+    }
+}
+
 /// What a cell of unknown meaning holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellValue {
@@ -71,6 +79,9 @@ pub enum CellValue {
 impl CellValue {
     /// What a cell holds.
     pub fn of(cell: &str) -> Self {
+        if let Some(number) = plain_f64(cell) {
+            return CellValue::Number(number);
+        }
         if is_missing(cell) {
             return CellValue::Missing;
         }

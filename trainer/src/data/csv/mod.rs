@@ -10,6 +10,7 @@
 //! missing value must be written `NaN`.
 
 mod cell;
+mod decimal;
 mod header;
 mod record;
 mod row_reader;
@@ -27,6 +28,13 @@ use super::table::Table;
 
 pub use cell::CellValue;
 pub use row_reader::{RowReader, RowStart, ToleratedFaults};
+
+/// Rows after which the number of all rows is guessed: a vector that grows by doubling is copied and leaves
+/// its former self behind.
+const SAMPLE_ROWS: usize = 1000;
+
+/// Most rows that memory is taken for at once, whatever a file looks like at its beginning.
+const MOST_RESERVED: usize = 1 << 28;
 
 /// Reads all remaining rows of the selected columns.
 pub fn read<R: BufRead>(reader: &mut RowReader<R>) -> Result<Table> {
@@ -62,8 +70,16 @@ fn read_rows<R: BufRead>(
     let mut sequences: Vec<Rows> = Vec::new();
     let mut row = vec![0.0; names.len()];
     let selected = reader.selected().len();
+    let mut rows = 0;
     while let Some(start) = reader.next_row(&mut row[..selected])? {
         complete(reader, &mut row)?;
+        rows += 1;
+        if rows == SAMPLE_ROWS
+            && let [only] = &mut sequences[..]
+        {
+            // Without as much memory, the vector grows as far as there is.
+            let _ = only.values.try_reserve_exact(reader.rows_left(rows).min(MOST_RESERVED) * row.len());
+        }
         match sequences.last_mut() {
             Some(sequence) if start == RowStart::Continues => sequence.values.extend_from_slice(&row),
             _ => sequences.push(Rows { channels: row.len(), values: row.clone() }),

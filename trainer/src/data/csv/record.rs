@@ -1,14 +1,19 @@
 //! One line of CSV, split into cells.
 
 use std::fmt;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter};
 
 use super::separator::Separator;
 
 /// The cells of one line. Its buffers are reused from line to line.
 #[derive(Debug, Default)]
 pub(super) struct Record {
+    /// The line, or, where it has quotes, its cells without them, one after another.
     text: String,
-    ends: Vec<usize>,
+    /// Where the cells are, without surrounding white space.
+    cells: Vec<Range<usize>>,
 }
 
 /// A line whose quotes do not balance.
@@ -32,33 +37,47 @@ impl fmt::Display for BadQuotes {
 impl Record {
     /// Number of cells.
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.cells.len()
     }
 
     /// Cell `index`, counted from 0, without surrounding white space.
     pub(super) fn cell(&self, index: usize) -> &str {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        self.text[start..self.ends[index]].trim()
+        &self.text[self.cells[index].clone()]
     }
 
     /// The cells in order.
     pub(super) fn cells(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|index| self.cell(index))
+        self.cells.iter().map(|place| &self.text[place.clone()])
     }
 
     /// Splits a line at its separators; quotes protect separators and quotes (RFC 4180, section 2, rules 5 to
     /// 7).
     pub(super) fn parse(&mut self, line: &str, separator: Separator) -> Result<(), BadQuotes> {
-        let separator = separator.character();
         self.text.clear();
-        self.ends.clear();
+        self.cells.clear();
+        if memchr(b'"', line.as_bytes()).is_some() {
+            return self.parse_quoted(line, separator.character());
+        }
+        self.text.push_str(line);
+        let separator = separator.character() as u8;
+        let mut start = 0;
+        for end in memchr_iter(separator, line.as_bytes()) {
+            self.cells.push(trimmed(line, start..end));
+            start = end + 1;
+        }
+        self.cells.push(trimmed(line, start..line.len()));
+        Ok(())
+    }
+
+    fn parse_quoted(&mut self, line: &str, separator: char) -> Result<(), BadQuotes> {
         let mut rest = line;
         loop {
+            let start = self.text.len();
             let after = match rest.strip_prefix('"') {
                 Some(quoted) => self.push_quoted(quoted, separator).ok_or(BadQuotes { cell: self.len() })?,
                 None => self.push_plain(rest, separator),
             };
-            self.ends.push(self.text.len());
+            self.cells.push(trimmed(&self.text, start..self.text.len()));
             match after.strip_prefix(separator) {
                 Some(next) => rest = next,
                 None => return Ok(()),
@@ -86,6 +105,22 @@ impl Record {
                 }
                 None => return (after.is_empty() || after.starts_with(separator)).then_some(after),
             }
+        }
+    }
+}
+
+/// The part of a cell without white space around it.
+#[inline]
+fn trimmed(text: &str, cell: Range<usize>) -> Range<usize> {
+    // Most cells have none, and are ASCII at both ends.
+    let is_plain = |byte: u8| byte > b' ' && byte < 0x80;
+    match text.as_bytes()[cell.clone()] {
+        [only] if is_plain(only) => cell,
+        [first, .., last] if is_plain(first) && is_plain(last) => cell,
+        _ => {
+            let inner = text[cell.clone()].trim();
+            let start = cell.start + (text[cell.clone()].len() - text[cell].trim_start().len());
+            start..start + inner.len()
         }
     }
 }

@@ -74,6 +74,8 @@ pub struct RowReader<R> {
     units: Option<Vec<String>>,
     /// Whether the next row starts a sequence.
     begins: bool,
+    /// Bytes of the file, if known.
+    file_bytes: Option<u64>,
 }
 
 impl<R: BufRead> RowReader<R> {
@@ -93,6 +95,7 @@ impl<R: BufRead> RowReader<R> {
             units_may_follow: header,
             units: None,
             begins: true,
+            file_bytes: None,
         };
         if !reader.first_record()? {
             bail!(
@@ -116,6 +119,20 @@ impl<R: BufRead> RowReader<R> {
     pub fn with_decimal_mark(mut self, mark: Option<DecimalMark>) -> Self {
         self.numbers.mark = mark;
         self
+    }
+
+    /// Bytes of the whole file, so that memory for its rows is taken at once.
+    pub fn with_file_bytes(mut self, bytes: Option<u64>) -> Self {
+        self.file_bytes = bytes;
+        self
+    }
+
+    /// About how many rows are left, after `rows` have been read; none if the size of the file is not known.
+    pub(super) fn rows_left(&self, rows: usize) -> usize {
+        let read = self.lines.bytes().max(1);
+        let left = self.file_bytes.unwrap_or(read).saturating_sub(read);
+        // A little more, because what is not used takes no memory.
+        (left as f64 / read as f64 * rows as f64 * 1.02) as usize
     }
 
     /// Reads on after rows and cells that are wrong: their values are missing. For live sources.
