@@ -130,8 +130,8 @@
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.
-//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`, `kernel-helium`, `kernel-riscv`: see
-//!   below.
+//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`, `kernel-helium`, `kernel-riscv`:
+//!   see below.
 //!
 //! # Kernels
 //!

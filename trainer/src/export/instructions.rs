@@ -28,9 +28,9 @@ pub struct InstructionCount {
     pub instructions: u64,
 }
 
-/// Predictions for Cortex-M0, M3, M4F and M33, and in the layouts `fast` and `sparse` without weight variances,
-/// the only ones counted there, for RV32IMAC; none for the float layout, whose cost on cores without a
-/// floating-point unit depends on the data, and none for models in which only some maps have weight
+/// Predictions for Cortex-M0, M3, M4F and M33, and in the layouts `fast` and `sparse` without weight
+/// variances, the only ones counted there, for RV32IMAC; none for the float layout, whose cost on cores
+/// without a floating-point unit depends on the data, and none for models in which only some maps have weight
 /// variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
