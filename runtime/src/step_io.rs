@@ -10,6 +10,7 @@ pub(crate) trait InputPairs {
 
     /// Writes all inputs at once if none is missing, uncertain or beyond the limits; `false` if one is, and
     /// then what was written means nothing.
+    #[cfg_attr(not(feature = "float"), allow(dead_code))] // for the float backend
     fn plain(&self, _: &mut [f32]) -> bool {
         false
     }
@@ -29,9 +30,11 @@ pub(crate) trait StepIo: InputPairs {
 pub(crate) const LANES: usize = 16;
 
 /// A number for each of sixteen streams or units.
+#[cfg_attr(not(feature = "float"), allow(dead_code))]
 pub(crate) type Lanes = [f32; LANES];
 
 /// At most [`LANES`] streams of one model that are stepped together, each in a lane of its own.
+#[cfg_attr(not(feature = "float"), allow(dead_code))] // only the float backend runs streams side by side
 pub(crate) trait StreamLanes {
     /// Writes means and variances of all inputs, standardised and limited.
     fn inputs(&mut self, moments: [&mut [Lanes]; 2]);

@@ -487,7 +487,7 @@ fn some_columns_of_the_next_row_are_predicted() {
     place.write("rows.csv", &csv("a,b,force", 300, plain));
     let rows = place.at("rows.csv");
     let printed = succeeds(&["fit", &rows, "--next=force", "--dry-run"]);
-    assert!(printed.contains("predict force one row ahead from 3 inputs"), "{printed}");
+    assert!(printed.contains("predict force 1 row ahead from 3 inputs"), "{printed}");
     assert!(succeeds(&["fit", "--dry-run", "--next", &rows]).contains("the next row of 3 inputs"));
     fails(&["fit", &rows, "--next=torque", "--dry-run"], &["--next: ", "torque"]);
     fails(&["fit", &rows, "--next=force", "--exclude", "force", "--dry-run"], &["--next=force", "no input"]);

@@ -1,6 +1,7 @@
 //! Models with their streams: what a user holds.
 
 mod adaptive;
+#[cfg_attr(not(feature = "float"), allow(dead_code))] // other backends step streams one by one
 mod batch;
 mod classes;
 mod cost;

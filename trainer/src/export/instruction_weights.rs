@@ -37,7 +37,7 @@ pub(super) const LIST_PARTS: usize = 4;
 #[rustfmt::skip]
 pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 9] = [
     ("M0", false, [331.154, 30.902, 68.547, 455.821]),
-    ("M0", true, [1176.060, 109.744, 243.439, 1618.801]),
+    ("M0", true, [0.000, 1034.680, 98.996, 0.000]),
     ("M3", false, [387.082, 25.134, 42.874, 4.960]),
     ("M3", true, [0.000, 1062.671, 59.031, 223.694]),
     ("M4F", false, [421.828, 22.717, 18.335, 3.630]),
@@ -88,19 +88,21 @@ pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 1] = [
 /// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
 /// by the layout of both networks.
 #[rustfmt::skip]
-pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 90] = [
+pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
     ("M0", "elman", Layout::Fast, false, [1116, 3940]),
     ("M0", "elman", Layout::Fast, true, [1116, 3956]),
     ("M0", "elman", Layout::Float, false, [1676, 3556]),
     ("M0", "elman", Layout::Mean, false, [1044, 3696]),
     ("M0", "elman", Layout::Small, false, [1244, 3940]),
     ("M0", "elman", Layout::Sparse, false, [1116, 3940]),
+    ("M0", "elman", Layout::Sparse, true, [1656, 4028]),
     ("M0", "gru", Layout::Fast, false, [1352, 3944]),
     ("M0", "gru", Layout::Fast, true, [1504, 3956]),
     ("M0", "gru", Layout::Float, false, [1676, 3556]),
     ("M0", "gru", Layout::Mean, false, [1080, 3704]),
     ("M0", "gru", Layout::Small, false, [1412, 3944]),
     ("M0", "gru", Layout::Sparse, false, [1488, 3944]),
+    ("M0", "gru", Layout::Sparse, true, [1824, 4028]),
     ("M0", "lstm", Layout::Fast, false, [1156, 4004]),
     ("M0", "lstm", Layout::Fast, true, [1116, 3956]),
     ("M0", "lstm", Layout::Float, false, [1676, 3556]),

@@ -251,11 +251,12 @@ mod tests {
         assert_eq!(names("").len(), Case::all().len());
         assert_eq!(
             names("gru-16-64-f"),
-            ["gru-16-64-fast", "gru-16-64-f32", "gru-16-64-fast-weight_variance"]
+            ["gru-16-64-fast", "gru-16-64-f32", "gru-16-64-fast-weight_variance", "gru-16-64-fast-known"]
         );
         let varied: Vec<bool> = Case::selected("gru-16-64-f").iter().map(Case::weight_variance).collect();
-        assert_eq!(varied, [false, false, true]);
-        assert!(Case::selected("gru-16-64-f").iter().all(|case| case.target() == "columns"));
+        assert_eq!(varied, [false, false, true, false]);
+        let targets: Vec<&str> = Case::selected("gru-16-64-f").iter().map(Case::target).collect();
+        assert_eq!(targets, ["columns", "columns", "columns", "known"]);
         assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
         assert_eq!(names("lstm-3-20-fast-density"), ["lstm-3-20-fast-density"]);
         let signed = Case::selected("lstm-16-64-fast-signed");
