@@ -25,10 +25,11 @@ use quaver_tests::{
 const MOVED: &str = "lstm-fast";
 
 /// Golden cases of one network are shared out among these images' lists.
-const GOLDEN_GROUPS: [&str; 8] =
-    ["GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4", "GOLDEN_5", "GOLDEN_6", "GOLDEN_7", "GOLDEN_8"];
+const GOLDEN_GROUPS: [&str; 9] = [
+    "GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4", "GOLDEN_5", "GOLDEN_6", "GOLDEN_7", "GOLDEN_8", "GOLDEN_9",
+];
 /// Most bytes of models in one of them: what the smallest core has left of its flash.
-const GOLDEN_BYTES: usize = 80_000;
+const GOLDEN_BYTES: usize = 75_000;
 
 /// The same for latent models.
 const LATENT_GROUPS: [&str; 2] = ["GOLDEN_LATENT", "GOLDEN_LATENT_2"];

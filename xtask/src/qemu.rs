@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 13] = [
+pub(crate) const IMAGES: [&str; 14] = [
     "golden",
     "golden_2",
     "golden_3",
@@ -19,6 +19,7 @@ pub(crate) const IMAGES: [&str; 13] = [
     "golden_6",
     "golden_7",
     "golden_8",
+    "golden_9",
     "golden_latent",
     "golden_latent_2",
     "golden_adaptive",
