@@ -35,9 +35,8 @@ pub(super) const LIST_PARTS: usize = 4;
 /// Instructions per part of lists, by core and whether weights have variances, on top of what the layout
 /// `fast` takes without its blocks.
 #[rustfmt::skip]
-pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 9] = [
+pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 8] = [
     ("M0", false, [331.154, 30.902, 68.547, 455.821]),
-    ("M0", true, [0.000, 1034.680, 98.996, 0.000]),
     ("M3", false, [387.082, 25.134, 42.874, 4.960]),
     ("M3", true, [0.000, 1062.671, 59.031, 223.694]),
     ("M4F", false, [421.828, 22.717, 18.335, 3.630]),

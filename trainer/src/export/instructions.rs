@@ -53,16 +53,21 @@ pub(super) fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<Instru
         core,
         instructions: (network + of_extensions(core) + of_linear(core)).max(0.0).round() as u64,
     };
+    // None where lists are not predicted.
     let of_lists = |core: &str| {
         let found =
             LIST_WEIGHTS.iter().find(|(other, has_variance, _)| (*other, *has_variance) == (core, varied));
-        found.map_or(0.0, |(_, _, weights)| weighted(weights, &listed))
+        let has_lists = listed.iter().any(|count| *count > 0.0);
+        found.map(|(_, _, weights)| weighted(weights, &listed)).or((!has_lists).then_some(0.0))
     };
     // Sparse maps run as fast ones, but for the sums over what they list.
     let layout = if spec.layout == Layout::Sparse { Layout::Fast } else { spec.layout };
     let of_layout =
         WEIGHTS.iter().filter(|(_, of, has_variance, _)| (*of, *has_variance) == (layout, varied));
-    of_layout.map(|(core, _, _, weights)| count(core, weighted(weights, &parts) + of_lists(core))).collect()
+    let predicted = |(core, _, _, weights): &(&'static str, Layout, bool, [f64; PARTS])| {
+        Some(count(core, weighted(weights, &parts) + of_lists(core)?))
+    };
+    of_layout.filter_map(predicted).collect()
 }
 
 fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
