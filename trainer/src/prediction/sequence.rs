@@ -180,7 +180,8 @@ mod tests {
     /// Sequences of different lengths, so that streams end one after the other.
     #[test]
     fn sequences_are_predicted_together_as_they_are_alone() {
-        let bytes = include_bytes!("../../../runtime/examples/grip_force.qvr");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/examples/grip_force.qvr");
+        let bytes = &std::fs::read(path).expect("an example of the runtime");
         let sequence = |index: usize| {
             let len = 3 + (index * 5) % 11;
             let value = |place: usize| ((place * 37 + index * 101) % 97) as f32 / 3.0;
