@@ -1,5 +1,7 @@
 //! Matrix products on slices, with an order of summation that depends only on the sizes.
 
+use std::ops::Range;
+
 use super::vectorised::{self, Kernel, Processor};
 
 /// Rows of the register tile.
@@ -10,6 +12,9 @@ const WIDTH: usize = 16;
 
 /// Terms summed before results are written back: as many as keep both operands in the first-level cache.
 const PANEL: usize = 128;
+
+/// Numbers of a right-hand factor that stays in the second-level cache while all rows pass by.
+const CACHED: usize = 1 << 16;
 
 /// A matrix in a slice.
 #[derive(Clone, Copy, Debug)]
@@ -35,26 +40,6 @@ impl<'a> Strided<'a> {
     pub fn skip_rows(self, count: usize) -> Self {
         let start = if self.transposed { count } else { count * self.stride };
         Strided { values: self.values.get(start..).unwrap_or_default(), ..self }
-    }
-
-    /// Copies columns starting at `first` of rows starting at `row`; rows beyond `rows` repeat the last one.
-    #[inline(always)]
-    fn gather(&self, row: usize, rows: usize, first: usize, columns: &mut [[f32; HEIGHT]]) {
-        if self.transposed && row + HEIGHT <= rows {
-            for (column, values) in
-                columns.iter_mut().zip(self.values[first * self.stride..].chunks(self.stride))
-            {
-                column.copy_from_slice(&values[row..row + HEIGHT]);
-            }
-            return;
-        }
-        let (row_step, step) = if self.transposed { (1, self.stride) } else { (self.stride, 1) };
-        let row_values =
-            |offset: usize| &self.values[(row + offset).min(rows - 1) * row_step + first * step..];
-        let [a, b, c, d] = std::array::from_fn(row_values);
-        for (index, column) in columns.iter_mut().enumerate() {
-            *column = [a[index * step], b[index * step], c[index * step], d[index * step]];
-        }
     }
 }
 
@@ -96,10 +81,16 @@ impl Packed {
         self.columns
     }
 
+    /// Whether the whole matrix stays in the second-level cache.
+    fn is_cached(&self) -> bool {
+        self.tiles.len() * WIDTH <= CACHED
+    }
+
     /// A range of terms of `T` neighbouring tiles.
     #[inline(always)]
-    fn panels<const T: usize>(&self, tile: usize, first: usize, count: usize) -> Panels<'_, T> {
-        std::array::from_fn(|offset| &self.tiles[(tile + offset) * self.terms + first..][..count])
+    fn panels<const T: usize>(&self, tile: usize, terms: Range<usize>) -> Panels<'_, T> {
+        let panel = |tile: usize| &self.tiles[tile * self.terms..][terms.start..terms.end];
+        std::array::from_fn(|offset| panel(tile + offset))
     }
 }
 
@@ -117,8 +108,55 @@ struct AddProduct<'a> {
     b: &'a Packed,
 }
 
-/// Factors of [`HEIGHT`] rows, term by term.
-type FactorPanel = [[f32; HEIGHT]; PANEL];
+/// Factors of [`HEIGHT`] rows of the left-hand matrix, over one panel of terms.
+trait Band<'a> {
+    /// Terms of the rows from `row` on; rows beyond `rows` repeat the last one.
+    fn new(matrix: Strided<'a>, row: usize, rows: usize, terms: Range<usize>) -> Self;
+
+    /// The factors of one term.
+    fn factors(&self, term: usize) -> [f32; HEIGHT];
+}
+
+/// Rows, read where they are.
+struct RowBand<'a>([&'a [f32]; HEIGHT]);
+
+impl<'a> Band<'a> for RowBand<'a> {
+    #[inline(always)]
+    fn new(matrix: Strided<'a>, row: usize, rows: usize, terms: Range<usize>) -> Self {
+        RowBand(std::array::from_fn(|offset| {
+            let start = (row + offset).min(rows - 1) * matrix.stride;
+            &matrix.values[start + terms.start..start + terms.end]
+        }))
+    }
+
+    #[inline(always)]
+    fn factors(&self, term: usize) -> [f32; HEIGHT] {
+        self.0.map(|row| row[term])
+    }
+}
+
+/// Columns of a transposed matrix, copied: where they are, they may all fall on a few lines of the cache.
+struct ColumnBand([[f32; HEIGHT]; PANEL]);
+
+impl<'a> Band<'a> for ColumnBand {
+    #[inline(always)]
+    fn new(matrix: Strided<'a>, row: usize, rows: usize, terms: Range<usize>) -> Self {
+        let mut band = [[0.0; HEIGHT]; PANEL];
+        let columns = matrix.values[terms.start * matrix.stride..].chunks(matrix.stride);
+        for (factors, column) in band[..terms.len()].iter_mut().zip(columns) {
+            *factors = match column[row.min(rows - 1)..rows].first_chunk() {
+                Some(factors) => *factors,
+                None => std::array::from_fn(|offset| column[(row + offset).min(rows - 1)]),
+            };
+        }
+        ColumnBand(band)
+    }
+
+    #[inline(always)]
+    fn factors(&self, term: usize) -> [f32; HEIGHT] {
+        self.0[term]
+    }
+}
 
 /// Terms of `T` tiles.
 type Panels<'a, const T: usize> = [&'a [[f32; WIDTH]]; T];
@@ -132,108 +170,135 @@ impl Kernel for AddProduct<'_> {
         if self.out.is_empty() {
             return;
         }
-        for first in (0..self.b.terms).step_by(PANEL) {
-            let count = PANEL.min(self.b.terms - first);
-            // Processors with the widest vectors have twice as many registers, too: they hold four blocks at
-            // once.
-            if P::lanes() >= WIDTH {
-                self.tall_bands::<P>(first, count);
-            } else {
-                self.bands::<P>(first, count);
-            }
+        if self.a.transposed {
+            self.panels_and_bands::<P, ColumnBand>();
+        } else {
+            self.panels_and_bands::<P, RowBand<'_>>();
         }
     }
 }
 
-impl AddProduct<'_> {
-    /// One panel of terms, [`HEIGHT`] rows at a time.
+impl<'a> AddProduct<'a> {
+    /// All panels of terms for some rows, then the next rows; or, if the right-hand factor is read anew for
+    /// every row, some of its terms for all rows, then the next terms.
     #[inline(always)]
-    fn bands<P: Processor>(&mut self, first: usize, count: usize) {
-        let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
-        let mut factors: FactorPanel = [[0.0; HEIGHT]; PANEL];
-        for (band, out) in self.out.chunks_mut(HEIGHT * columns).enumerate() {
-            self.a.gather(band * HEIGHT, rows, first, &mut factors[..count]);
-            for tile in 0..columns.div_ceil(WIDTH) {
-                let sums = block::<P, 1>(&factors[..count], self.b.panels(tile, first, count));
-                add_block(out, columns, tile, &sums);
+    fn panels_and_bands<P: Processor, B: Band<'a>>(&mut self) {
+        let (panels, bands) = (self.b.terms.div_ceil(PANEL), self.rows().div_ceil(2 * HEIGHT));
+        if self.b.is_cached() {
+            for (band, panel) in (0..bands).flat_map(|band| (0..panels).map(move |panel| (band, panel))) {
+                self.band::<P, B>(band, panel);
+            }
+        } else {
+            for (panel, band) in (0..panels).flat_map(|panel| (0..bands).map(move |band| (panel, band))) {
+                self.band::<P, B>(band, panel);
             }
         }
     }
 
-    /// The same, twice as many rows and tiles at a time.
+    fn rows(&self) -> usize {
+        self.out.len() / self.b.columns
+    }
+
+    /// One panel of terms of twice [`HEIGHT`] rows, or of as many as are left.
     #[inline(always)]
-    fn tall_bands<P: Processor>(&mut self, first: usize, count: usize) {
-        let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
-        let tiles = columns.div_ceil(WIDTH);
-        let mut factors: [FactorPanel; 2] = [[[0.0; HEIGHT]; PANEL]; 2];
-        for (band, out) in self.out.chunks_mut(2 * HEIGHT * columns).enumerate() {
-            let (upper, lower) = out.split_at_mut(out.len().min(HEIGHT * columns));
-            let [upper_factors, lower_factors] = factors.each_mut().map(|factors| &mut factors[..count]);
-            self.a.gather(2 * band * HEIGHT, rows, first, upper_factors);
-            if !lower.is_empty() {
-                self.a.gather((2 * band + 1) * HEIGHT, rows, first, lower_factors);
-            }
-            for tile in (0..tiles - tiles % 2).step_by(2) {
-                let panels = self.b.panels::<2>(tile, first, count);
-                if lower.is_empty() {
-                    add_block(upper, columns, tile, &block::<P, 2>(upper_factors, panels));
-                } else {
-                    let (above, below) = two_blocks::<P, 2>(upper_factors, lower_factors, panels);
-                    add_block(upper, columns, tile, &above);
-                    add_block(lower, columns, tile, &below);
-                }
-            }
-            if tiles % 2 == 1 {
-                let panels = self.b.panels::<1>(tiles - 1, first, count);
-                let (above, below) = two_blocks::<P, 1>(upper_factors, lower_factors, panels);
-                add_block(upper, columns, tiles - 1, &above);
-                add_block(lower, columns, tiles - 1, &below);
-            }
+    fn band<P: Processor, B: Band<'a>>(&mut self, band: usize, panel: usize) {
+        let (rows, row, columns) = (self.rows(), 2 * HEIGHT * band, self.b.columns);
+        let terms = panel * PANEL..self.b.terms.min((panel + 1) * PANEL);
+        let out = &mut self.out[row * columns..rows.min(row + 2 * HEIGHT) * columns];
+        let (above, below) = out.split_at_mut(out.len().min(HEIGHT * columns));
+        let upper = B::new(self.a, row, rows, terms.clone());
+        if below.is_empty() {
+            return one_band::<P, B>(above, &upper, self.b, terms);
         }
+        let lower = B::new(self.a, row + HEIGHT, rows, terms.clone());
+        // Processors with the widest vectors have twice as many registers, too: they hold four blocks at once.
+        if P::lanes() >= WIDTH {
+            two_bands::<P, B>([above, below], [&upper, &lower], self.b, terms);
+        } else {
+            one_band::<P, B>(above, &upper, self.b, terms.clone());
+            one_band::<P, B>(below, &lower, self.b, terms);
+        }
+    }
+}
+
+/// One panel of terms of [`HEIGHT`] rows.
+#[inline(always)]
+fn one_band<'a, P: Processor, B: Band<'a>>(out: &mut [f32], band: &B, b: &Packed, terms: Range<usize>) {
+    let tiles = b.columns.div_ceil(WIDTH);
+    let pairs = if P::lanes() >= WIDTH { tiles / 2 } else { 0 };
+    for tile in (0..2 * pairs).step_by(2) {
+        let sums = block::<P, B, 2>(band, b.panels(tile, terms.clone()));
+        add_block(out, b.columns, tile, &sums);
+    }
+    for tile in 2 * pairs..tiles {
+        let sums = block::<P, B, 1>(band, b.panels(tile, terms.clone()));
+        add_block(out, b.columns, tile, &sums);
+    }
+}
+
+/// The same for twice as many rows.
+#[inline(always)]
+fn two_bands<'a, P: Processor, B: Band<'a>>(
+    [above, below]: [&mut [f32]; 2],
+    bands: [&B; 2],
+    b: &Packed,
+    terms: Range<usize>,
+) {
+    let tiles = b.columns.div_ceil(WIDTH);
+    for tile in (0..tiles - tiles % 2).step_by(2) {
+        let [upper, lower] = two_blocks::<P, B, 2>(bands, b.panels(tile, terms.clone()));
+        add_block(above, b.columns, tile, &upper);
+        add_block(below, b.columns, tile, &lower);
+    }
+    if tiles % 2 == 1 {
+        let [upper, lower] = two_blocks::<P, B, 1>(bands, b.panels(tiles - 1, terms));
+        add_block(above, b.columns, tiles - 1, &upper);
+        add_block(below, b.columns, tiles - 1, &lower);
     }
 }
 
 /// One block of results, over one panel of terms.
 #[inline(always)]
-fn block<P: Processor, const T: usize>(factors: &[[f32; HEIGHT]], panels: Panels<'_, T>) -> Block<T> {
+fn block<'a, P: Processor, B: Band<'a>, const T: usize>(band: &B, panels: Panels<'_, T>) -> Block<T> {
     let mut sums = [[[0.0; WIDTH]; T]; HEIGHT];
-    let panels = panels.map(|panel| &panel[..factors.len()]);
-    for (term, factors) in factors.iter().enumerate() {
-        add_term::<P, T>(&mut sums, factors, panels.map(|panel| &panel[term]));
+    let terms = panels[0].len();
+    for term in 0..terms {
+        // Copies rather than references: only then does the compiler load each tile as one vector.
+        let values = panels.map(|panel| panel[term]);
+        add_term::<P, T>(&mut sums, band.factors(term), &values);
     }
     sums
 }
 
 /// Two blocks, one above the other: each tile is loaded once for both.
 #[inline(always)]
-fn two_blocks<P: Processor, const T: usize>(
-    upper: &[[f32; HEIGHT]],
-    lower: &[[f32; HEIGHT]],
+fn two_blocks<'a, P: Processor, B: Band<'a>, const T: usize>(
+    [upper, lower]: [&B; 2],
     panels: Panels<'_, T>,
-) -> (Block<T>, Block<T>) {
+) -> [Block<T>; 2] {
     // Two variables rather than an array of two: only then does the compiler keep all sums in registers.
     let mut above = [[[0.0; WIDTH]; T]; HEIGHT];
     let mut below = [[[0.0; WIDTH]; T]; HEIGHT];
-    let panels = panels.map(|panel| &panel[..upper.len()]);
-    for (term, (upper, lower)) in upper.iter().zip(lower).enumerate() {
-        let values = panels.map(|panel| &panel[term]);
-        add_term::<P, T>(&mut above, upper, values);
-        add_term::<P, T>(&mut below, lower, values);
+    let terms = panels[0].len();
+    for term in 0..terms {
+        let values = panels.map(|panel| panel[term]);
+        add_term::<P, T>(&mut above, upper.factors(term), &values);
+        add_term::<P, T>(&mut below, lower.factors(term), &values);
     }
-    (above, below)
+    [above, below]
 }
 
 /// Adds one term to every result of a block.
 #[inline(always)]
 fn add_term<P: Processor, const T: usize>(
     sums: &mut Block<T>,
-    factors: &[f32; HEIGHT],
-    values: [&[f32; WIDTH]; T],
+    factors: [f32; HEIGHT],
+    values: &[[f32; WIDTH]; T],
 ) {
     for (sums, factor) in sums.iter_mut().zip(factors) {
         for (sums, values) in sums.iter_mut().zip(values) {
             for (sum, value) in sums.iter_mut().zip(values) {
-                *sum = P::multiply_add(*factor, *value, *sum);
+                *sum = P::multiply_add(factor, *value, *sum);
             }
         }
     }
