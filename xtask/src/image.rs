@@ -1,5 +1,6 @@
 //! Building firmware images.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
@@ -19,6 +20,13 @@ pub(crate) fn build_command(image: &str, target: &str) -> Shell {
     if image.starts_with("signed") { build.words("--features signed") } else { build }
 }
 
+/// The command that builds several images at once, on every core.
+pub(crate) fn build_command_of_all<'a>(images: impl IntoIterator<Item = &'a str>, target: &str) -> Shell {
+    let build =
+        Shell::cargo("build --quiet --release").in_folder(FOLDER).words(&format!("--target {target}"));
+    images.into_iter().fold(build, |build, image| build.words("--bin").argument(image))
+}
+
 /// The features of the runtime that choose what kinds of models an image can run.
 pub(crate) const KINDS: [&str; 2] = ["float", "quantized"];
 
@@ -34,16 +42,18 @@ pub(crate) fn build(image: &str, target: &str) -> Result<PathBuf> {
 
 /// Runs a build command and returns the executable it made, wherever cargo put it.
 pub(crate) fn path_of(build: &Shell) -> Result<PathBuf> {
+    paths_of(build)?.into_values().next_back().ok_or_else(|| anyhow!("no executable came of: {build}"))
+}
+
+/// Runs a build command and returns the executables it made, by name.
+pub(crate) fn paths_of(build: &Shell) -> Result<BTreeMap<String, PathBuf>> {
     let messages = build.clone().words("--message-format json-render-diagnostics").run()?;
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
-        message.get("executable")?.as_str().map(PathBuf::from)
+        let path = PathBuf::from(message.get("executable")?.as_str()?);
+        Some((message["target"]["name"].as_str()?.to_owned(), path))
     };
-    messages
-        .lines()
-        .filter_map(executable)
-        .next_back()
-        .ok_or_else(|| anyhow!("no executable came of: {build}"))
+    Ok(messages.lines().filter_map(executable).collect())
 }
 
 /// The folder into which this workspace is built.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -62,46 +65,94 @@ pub(crate) fn run_quietly() -> Result<String> {
     check(&golden, &answers).inspect_err(|_| table::print(&rows(&golden, &answers)))
 }
 
+/// What the host answers, then every machine. One machine runs its images while those of the next are built.
 fn replay_everywhere() -> Result<Vec<Answers>> {
     let host = Shell::cargo("run --quiet --release -p quaver-tests --bin golden").run()?;
     let mut answers = vec![Answers { machine: "host", lines: parsed(&host) }];
-    for machine in &MACHINES {
+    thread::scope(|scope| {
+        let mut running: Option<ScopedJoinHandle<'_, Result<Answers>>> = None;
+        for machine in &MACHINES {
+            let images = Images::build(machine)?;
+            if let Some(previous) = running.take() {
+                answers.push(joined(previous)?);
+            }
+            running = Some(scope.spawn(move || images.replay(machine)));
+        }
+        running.map_or(Ok(()), |last| joined(last).map(|last| answers.push(last)))
+    })?;
+    Ok(answers)
+}
+
+fn joined(running: ScopedJoinHandle<'_, Result<Answers>>) -> Result<Answers> {
+    running.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Builds images and copies them to where no other build of the same target overwrites them.
+fn kept(build: &Shell, purpose: &str) -> Result<BTreeMap<String, PathBuf>> {
+    let mut images = image::paths_of(build)?;
+    for path in images.values_mut() {
+        let copy = path.with_extension(purpose.replace(' ', "-"));
+        fs::copy(&path, &copy).with_context(|| format!("cannot copy {}", path.display()))?;
+        *path = copy;
+    }
+    Ok(images)
+}
+
+/// The images of one machine.
+struct Images {
+    /// Those of [`IMAGES`], in order.
+    loaded: Vec<PathBuf>,
+    /// Models that are known while compiling; for one machine also with the feature `small-code`.
+    known: Vec<PathBuf>,
+}
+
+impl Images {
+    fn build(machine: &Machine) -> Result<Self> {
+        let all = IMAGES.into_iter().chain([KNOWN_IMAGE]);
+        let all = machine.adapted(image::build_command_of_all(all, machine.target));
+        let mut built = kept(&all, machine.core)?;
+        let mut take = |name: &str| built.remove(name).with_context(|| format!("no {name} came of: {all}"));
+        let (loaded, known) = (IMAGES.into_iter().map(&mut take).collect::<Result<_>>(), take(KNOWN_IMAGE)?);
+        let mut images = Images { loaded: loaded?, known: vec![known] };
+        if machine.target == DEFAULT_TARGET && !machine.is_variant {
+            let small = machine.build_command(KNOWN_IMAGE).words("--features small-code");
+            let purpose = format!("{} small-code", machine.core);
+            images.known.extend(kept(&small, &purpose)?.into_values());
+        }
+        Ok(images)
+    }
+
+    fn replay(&self, machine: &Machine) -> Result<Answers> {
         let mut lines = Vec::new();
-        for name in IMAGES {
-            let image = image::path_of(&machine.build_command(name))?;
-            kernels::check_image(&image, machine.kernel)
+        for (name, image) in IMAGES.iter().zip(&self.loaded) {
+            kernels::check_image(image, machine.kernel)
                 .with_context(|| format!("{name} for {}", machine.core))?;
-            let printed = machine.run(&image)?;
-            if name == IMAGES[0] {
+            let printed = machine.run(image)?;
+            if *name == IMAGES[0] {
                 kernels::check_acceleration(&printed, machine.kernel)
                     .with_context(|| format!("{name} on {}", machine.core))?;
             }
             lines.extend(parsed(&printed));
         }
-        check_known(machine, &lines)?;
-        answers.push(Answers { machine: machine.core, lines });
+        self.check_known(machine, &lines)?;
+        Ok(Answers { machine: machine.core, lines })
     }
-    Ok(answers)
-}
 
-/// Whether models that are known while compiling give the answers of those that are loaded; on one machine
-/// also with the feature `small-code`.
-fn check_known(machine: &Machine, loaded: &[(String, String)]) -> Result<()> {
-    let build = machine.build_command(KNOWN_IMAGE);
-    let small = build.clone().words("--features small-code");
-    let mut builds = vec![build];
-    builds.extend((machine.target == DEFAULT_TARGET && !machine.is_variant).then_some(small));
-    for build in builds {
-        let known = parsed(&machine.run(&image::path_of(&build)?)?);
-        let differing: Vec<_> = known.iter().filter(|line| !loaded.contains(line)).collect();
-        ensure!(
-            !known.is_empty() && differing.is_empty(),
-            "on {}, models that are known while compiling differ from those that are loaded: {differing:?}; to \
-             repeat: {build}",
-            machine.core
-        );
+    /// Whether models that are known while compiling give the answers of those that are loaded.
+    fn check_known(&self, machine: &Machine, loaded: &[(String, String)]) -> Result<()> {
+        for image in &self.known {
+            let known = parsed(&machine.run(image)?);
+            let differing: Vec<_> = known.iter().filter(|line| !loaded.contains(line)).collect();
+            ensure!(
+                !known.is_empty() && differing.is_empty(),
+                "on {}, models that are known while compiling differ from those that are loaded: {differing:?}; the \
+                 image is {}",
+                machine.core,
+                image.display()
+            );
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 pub(crate) fn parsed(text: &str) -> Vec<(String, String)> {

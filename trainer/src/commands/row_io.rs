@@ -11,14 +11,13 @@ use super::print::print_note;
 use crate::config::{BagConfig, DecimalMark, FileFormat};
 use crate::data::bag::{Bag, BagRows};
 use crate::data::csv::{self, RowReader, spreadsheet};
-use crate::data::npy;
-use crate::data::{Rows, Table};
+use crate::data::{Rows, Table, npy, open_rows};
 use crate::files;
 
 /// Input and output of rows.
 #[derive(Debug, clap::Args)]
 pub(super) struct RowIo {
-    /// CSV or NumPy file or ROS 2 bag (.mcap) to read; standard input, as CSV, by default.
+    /// CSV, NumPy or Parquet file or ROS 2 bag (.mcap) to read; standard input, as CSV, by default.
     #[arg(long, visible_alias = "in", value_name = "FILE")]
     pub(super) input: Option<PathBuf>,
     /// CSV file to write, atomically; standard output by default.
@@ -86,7 +85,7 @@ impl RowIo {
     }
 }
 
-/// Opens a CSV or NumPy file, a bag with one topic of numbers, or standard input.
+/// Opens a CSV, NumPy or Parquet file, a bag with one topic of numbers, or standard input.
 pub(super) fn open(input: Option<&Path>, header: bool) -> Result<RowReader<Box<dyn BufRead>>> {
     open_with(input, header, &BagOptions::default())
 }
@@ -112,6 +111,7 @@ fn open_with(
             let text = bag_as_csv(path, options).with_context(|| name.clone())?;
             return RowReader::new(Box::new(Cursor::new(text)), &name, true);
         }
+        FileFormat::Parquet => return RowReader::new(open_rows(path, FileFormat::Parquet)?, &name, true),
         _ => {}
     }
     RowReader::new(Box::new(file), &name, header)

@@ -6,6 +6,9 @@ use super::bag::mcap;
 use super::npy;
 use crate::config::FileFormat;
 
+/// The first bytes of every Parquet file.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
 impl FileFormat {
     /// Bytes from the start of a file that [`FileFormat::infer`] needs.
     pub(crate) const HEAD: usize = 512;
@@ -16,7 +19,9 @@ impl FileFormat {
         match extension.as_str() {
             _ if head.starts_with(npy::MAGIC) => FileFormat::Npy,
             _ if head.starts_with(mcap::MAGIC) => FileFormat::Mcap,
+            _ if head.starts_with(PARQUET_MAGIC) => FileFormat::Parquet,
             "npy" => FileFormat::Npy,
+            "parquet" => FileFormat::Parquet,
             // Bags in other containers, which are refused with a line that converts them.
             "mcap" | "bag" | "db3" => FileFormat::Mcap,
             "csv" => FileFormat::Csv,
@@ -44,6 +49,7 @@ mod tests {
         assert_eq!(infer("a.npy", b""), FileFormat::Npy);
         assert_eq!(infer("a.bin", b"\x93NUMPY\x01\x00"), FileFormat::Npy);
         assert_eq!(infer("a.bin", b"\x89MCAP0\r\n"), FileFormat::Mcap);
+        assert_eq!(infer("a.bin", b"PAR1\x15\x00"), FileFormat::Parquet);
         assert_eq!(infer("a.db3", b"SQLite format 3\0"), FileFormat::Mcap);
         assert_eq!(infer("a.txt", b"60,61\n"), FileFormat::PianoRoll);
         assert_eq!(infer("a.txt", b"time,force\n"), FileFormat::Csv);

@@ -190,11 +190,13 @@ impl DataConfig {
         self.targets_are_inputs() || self.ahead().is_some_and(|ahead| ahead.next.is_none())
     }
 
-    /// Whether all training files are CSV or bags.
+    /// Whether all training files have names of columns.
     pub(super) fn has_named_columns(&self) -> Result<bool> {
         let mut formats =
             self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
-        formats.try_fold(true, |all, format| Ok(all && matches!(format?, FileFormat::Csv | FileFormat::Mcap)))
+        formats.try_fold(true, |all, format| {
+            Ok(all && matches!(format?, FileFormat::Csv | FileFormat::Parquet | FileFormat::Mcap))
+        })
     }
 
     /// Separates inputs from targets in a table of all selected columns, which has the inputs first.

@@ -52,6 +52,15 @@ fn survive(seed: &[u8], mut parses: impl FnMut(&[u8]) -> bool) {
     );
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_survives() {
+    survive(&super::parquet::tests::recording(), |bytes| {
+        let Ok(text) = super::parquet::ParquetText::open(bytes.to_vec()) else { return false };
+        RowReader::new(text, "f", true).is_ok_and(|mut rows| csv::read(&mut rows).is_ok())
+    });
+}
+
 #[test]
 fn csv_survives() {
     for header in [true, false] {

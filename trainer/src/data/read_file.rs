@@ -89,6 +89,11 @@ impl Read for ChecksumReader {
 pub(super) struct ReadFiles(pub(super) Vec<ReadFile>);
 
 impl ReadFiles {
+    /// Adds files that were read elsewhere.
+    pub(super) fn add_all(&mut self, files: ReadFiles) {
+        files.0.into_iter().for_each(|file| self.add(file));
+    }
+
     fn add(&mut self, file: ReadFile) {
         if !self.0.contains(&file) {
             self.0.push(file);

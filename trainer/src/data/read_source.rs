@@ -1,6 +1,5 @@
 //! Reads the selected part of one data file.
 
-use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -13,6 +12,7 @@ use super::overlap::UsedRows;
 use super::read_file::{ChecksumReader, ReadFiles};
 use super::row_classes::LabelCodes;
 use super::row_list::pick;
+use super::row_source::CheckedRows;
 use super::rows::Rows;
 use super::select_columns::SelectedColumns;
 use super::table::Table;
@@ -59,12 +59,14 @@ impl DataSource {
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = &self.file.display().to_string();
-        let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
-            FileFormat::Csv => {
-                let mut source = ChecksumReader::open(&self.file)?;
-                let reader = RowReader::new(&mut source, file, reading.header)?;
-                let bytes = fs::metadata(&self.file).ok().map(|found| found.len());
-                let mut reader = reader.with_decimal_mark(reading.decimal).with_file_bytes(bytes);
+        let format = reading.format.map_or_else(|| self.infer_format(), Ok)?;
+        let table = match format {
+            FileFormat::Csv | FileFormat::Parquet => {
+                let mut source = CheckedRows::open(&self.file, format)?;
+                let bytes = source.text_bytes(&self.file);
+                let reader = RowReader::new(&mut source, file, format.has_header(reading.header))?;
+                let decimal = format.decimal_mark(reading.decimal);
+                let mut reader = reader.with_decimal_mark(decimal).with_file_bytes(bytes);
                 let choice = choose(&reader.names())?;
                 let table = match codes {
                     Some(codes) => {
@@ -77,7 +79,7 @@ impl DataSource {
                     }
                 };
                 notes.extend(reader.peculiarities());
-                source.into_inner().finish(read)?;
+                source.finish(read)?;
                 return Ok((choice, table));
             }
             FileFormat::Npy => {

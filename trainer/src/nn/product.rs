@@ -211,7 +211,8 @@ impl<'a> AddProduct<'a> {
             return one_band::<P, B>(above, &upper, self.b, terms);
         }
         let lower = B::new(self.a, row + HEIGHT, rows, terms.clone());
-        // Processors with the widest vectors have twice as many registers, too: they hold four blocks at once.
+        // Processors with the widest vectors have twice as many registers, too: they hold four blocks at
+        // once.
         if P::lanes() >= WIDTH {
             two_bands::<P, B>([above, below], [&upper, &lower], self.b, terms);
         } else {

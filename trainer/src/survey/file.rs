@@ -1,17 +1,16 @@
 //! A file read once as text, and several files of one kind together.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::column::ColumnStatistics;
 use super::timestamp::parse_timestamp;
 use super::unit::name_and_unit;
 use crate::config::{DataSource, FileFormat};
 use crate::data::csv::{CellValue, RowReader, RowStart};
-use crate::data::{WatchedReading, WatchedSource};
+use crate::data::{WatchedReading, open_rows};
 
 /// What one file holds.
 #[derive(Clone, Debug)]
@@ -39,16 +38,14 @@ impl FileSurvey {
     /// When it cannot be read, or has no rows; the message names it.
     pub fn read(path: &Path) -> Result<Self> {
         let source = DataSource::whole(path);
-        match source.infer_format()? {
-            FileFormat::Csv => Self::read_csv(path),
-            format => Self::read_array(&source, format),
-        }
+        let format = source.infer_format()?;
+        if format.has_text_rows() { Self::read_text(path, format) } else { Self::read_array(&source, format) }
     }
 
-    fn read_csv(path: &Path) -> Result<Self> {
+    fn read_text(path: &Path, format: FileFormat) -> Result<Self> {
         let name = path.display().to_string();
-        let has_header = has_header(path)?;
-        let mut reader = RowReader::new(open(path)?, &name, has_header)?;
+        let has_header = format.has_header(format == FileFormat::Csv && has_header(path)?);
+        let mut reader = RowReader::new(open_rows(path, format)?, &name, has_header)?;
         reader.select(&[])?;
         let mut columns: Vec<ColumnStatistics> = Vec::new();
         let (mut starts, mut rows) = (Vec::new(), 0);
@@ -74,15 +71,7 @@ impl FileSurvey {
         ensure!(rows > 0, "{name}: no rows below the header; write one row per sample");
         // Which mark the decimals have is only known to a reader of numbers.
         let peculiarities = reader.peculiarities();
-        Ok(FileSurvey {
-            path: path.to_path_buf(),
-            format: FileFormat::Csv,
-            has_header,
-            peculiarities,
-            starts,
-            rows,
-            columns,
-        })
+        Ok(FileSurvey { path: path.to_path_buf(), format, has_header, peculiarities, starts, rows, columns })
     }
 
     fn read_array(source: &DataSource, format: FileFormat) -> Result<Self> {
@@ -112,17 +101,13 @@ fn trimmed(unit: &str) -> &str {
     unit.trim_matches(['[', ']', '(', ')', ' '])
 }
 
-fn open(path: &Path) -> Result<BufReader<WatchedSource<File>>> {
-    let file = File::open(path).with_context(|| format!("{}: cannot read this file", path.display()))?;
-    Ok(BufReader::with_capacity(1 << 16, WatchedSource(file)))
-}
-
 /// Whether the first line names the columns: it does unless every cell has a number, a time stamp or
 /// nothing.
 fn has_header(path: &Path) -> Result<bool> {
     let name = path.display().to_string();
     // The first line is short; the rest of the file need not be read for it.
-    let mut reader = RowReader::new(BufReader::new(open(path)?.take(1 << 20)), &name, false)?;
+    let mut reader =
+        RowReader::new(BufReader::new(open_rows(path, FileFormat::Csv)?.take(1 << 20)), &name, false)?;
     let columns = reader.all_names().len();
     reader.select(&[])?;
     reader.next_row(&mut [])?;

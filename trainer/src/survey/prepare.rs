@@ -1,8 +1,6 @@
 //! Files cut at gaps and changes of recording, and resampled: as the rest of the trainer reads them.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -11,6 +9,7 @@ use super::clock::{Clock, TimeUnit};
 use super::file::FileSurvey;
 use super::roles::Roles;
 use crate::data::csv::{CellValue, RowReader, spreadsheet};
+use crate::data::open_rows;
 use crate::files;
 
 /// How files are prepared.
@@ -112,7 +111,7 @@ struct TextTable {
 impl TextTable {
     fn read(file: &FileSurvey, columns: &[String]) -> Result<Self> {
         let name = file.path.display().to_string();
-        if file.format != crate::config::FileFormat::Csv {
+        if !file.format.has_text_rows() {
             let table = crate::config::DataSource::whole(&file.path).read_all()?.select(&name, columns)?;
             let text = |value: &f32| if value.is_nan() { String::new() } else { value.to_string() };
             let row = |row: &[f32]| row.iter().map(text).collect();
@@ -120,8 +119,7 @@ impl TextTable {
                 rows: table.sequences.iter().flat_map(|rows| rows.iter().map(row)).collect(),
             });
         }
-        let source = File::open(&file.path).with_context(|| format!("{name}: cannot read this file"))?;
-        let mut reader = RowReader::new(BufReader::new(source), &name, file.has_header)?;
+        let mut reader = RowReader::new(open_rows(&file.path, file.format)?, &name, file.has_header)?;
         let places = reader.positions(columns)?;
         reader.select(&[])?;
         let mut rows = Vec::with_capacity(file.rows);

@@ -30,7 +30,7 @@ const STAGES: &[Stage] = &[
     ("a short round of Miri", rounds::short_round),
     ("documentation", host::documentation),
     ("packages as they would be published", package::check),
-    ("feature combinations of the runtime", host::features),
+    ("feature combinations", host::features),
     ("runtime for every core", firmware::runtime_for_cores),
     ("choice of kernels", kernels::check_choice),
     ("lints of the firmware", firmware::firmware_lints),

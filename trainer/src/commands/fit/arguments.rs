@@ -12,7 +12,7 @@ use crate::survey::{RoleOptions, Survey, TaskRequest, TimeUnit};
 /// Files, task and columns.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct DataArguments {
-    /// The recordings: CSV in any usual form, or .npy; each file a recording or several.
+    /// The recordings: CSV in any usual form, .npy or .parquet; each file a recording or several.
     #[arg(value_name = "ROWS", required = true)]
     pub(super) rows: Vec<PathBuf>,
     /// Predict these columns from the others: names, or ranges such as c0..c3 or emg1..=emg8.

@@ -12,6 +12,8 @@ pub enum FileFormat {
     Csv,
     /// A NumPy array in a `.npy` file; NaN is a missing value.
     Npy,
+    /// A Parquet table: named columns of numbers, time stamps or text; a null is a missing value.
+    Parquet,
     /// A ROS 2 bag: messages in an MCAP file, a column for every number, such as `imu.angular_velocity.x`.
     Mcap,
     /// Piano rolls: a sequence per line, steps separated by `;`, the MIDI notes of a step by `,`.

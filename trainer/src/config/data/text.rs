@@ -19,7 +19,11 @@ impl DataConfig {
         match self.format? {
             FileFormat::Words => Some(TokenKind::Words),
             FileFormat::Characters => Some(TokenKind::Characters),
-            FileFormat::Csv | FileFormat::Npy | FileFormat::Mcap | FileFormat::PianoRoll => None,
+            FileFormat::Csv
+            | FileFormat::Npy
+            | FileFormat::Parquet
+            | FileFormat::Mcap
+            | FileFormat::PianoRoll => None,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::data::npy;
 use crate::data::overlap::UsedRows;
 use crate::data::read_file::{ChecksumReader, ReadFiles};
 use crate::data::read_source::ReadOptions;
+use crate::data::row_source::CheckedRows;
 use crate::data::rows::Rows;
 use crate::data::select_columns::SelectedColumns;
 use crate::data::table::positions;
@@ -49,10 +50,12 @@ impl DataConfig {
             (_, FileFormat::Mcap | FileFormat::PianoRoll | FileFormat::Words | FileFormat::Characters) => {
                 bail!("{file}: this format has no labels; convert it to CSV or NumPy")
             }
-            (Some(column), FileFormat::Csv) => self.read_csv(source, &labels, column, read)?,
+            (Some(column), FileFormat::Csv | FileFormat::Parquet) => {
+                self.read_rows(source, format, &labels, column, read)?
+            }
             (Some(column), FileFormat::Npy) => return self.read_stream(source, column, read),
-            (None, FileFormat::Csv) => {
-                bail!("{file}: a CSV file has its labels in a column: name it in data.labels.column")
+            (None, FileFormat::Csv | FileFormat::Parquet) => {
+                bail!("{file}: a table has its labels in a column: name it in data.labels.column")
             }
             (None, FileFormat::Npy) => self.read_arrays(source, &labels, read)?,
         };
@@ -71,18 +74,19 @@ impl DataConfig {
             .map_err(|problem| problem.replace("data.targets", "data.labels.column"))
     }
 
-    /// CSV rows with a label each.
-    fn read_csv(
+    /// Rows with a label each.
+    fn read_rows(
         &self,
         source: &DataSource,
+        format: FileFormat,
         labels: &LabelsConfig,
         column: &str,
         read: &mut LabelledReading,
     ) -> Result<LabelledFile> {
         let file = source.file.display().to_string();
-        let mut bytes = ChecksumReader::open(&source.file)?;
-        let reader = RowReader::new(&mut bytes, &file, self.header)?;
-        let mut reader = reader.with_decimal_mark(self.decimal);
+        let mut text = CheckedRows::open(&source.file, format)?;
+        let reader = RowReader::new(&mut text, &file, format.has_header(self.header))?;
+        let mut reader = reader.with_decimal_mark(format.decimal_mark(self.decimal));
         if let Some(sequence) = &labels.sequence {
             reader.watch(sequence)?;
         }
@@ -109,7 +113,7 @@ impl DataConfig {
         ensure!(!recordings.is_empty(), "{file}: no rows below the header; write one row per sample");
         read.notes.extend(reader.peculiarities());
         drop(reader);
-        bytes.into_inner().finish(&mut read.files)?;
+        text.finish(&mut read.files)?;
         Ok(LabelledFile { recordings, inputs, used: Vec::new() })
     }
 
