@@ -310,8 +310,8 @@ fn what_cannot_fit_is_never_trained() {
         fails(&arguments, names)
     };
     fit(&["--flash", "200"], &["nothing fits the budget", "The smallest of", "too much", "Give more flash"]);
-    // Its flash is smaller than the code.
-    fit(&["--board", "bluepill"], &["nothing fits bluepill", "of 64.0 KiB (too much)"]);
+    // Less flash than the code takes.
+    fit(&["--board", "bluepill", "--flash", "24K"], &["nothing fits bluepill", "of 24.0 KiB (too much)"]);
     fit(
         &["--rate", "100kHz", "--core", "M0", "--clock", "16MHz", "--flash", "1M"],
         &["nothing fits", "CPU", "--rate"],
@@ -320,6 +320,10 @@ fn what_cannot_fit_is_never_trained() {
     assert!(!place.path("fitted/search").exists(), "nothing was trained");
     let limited = succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--flash", "2K", "--ram", "1K"]);
     assert!(limited.contains("architectures fit"), "{limited}");
+    let small = succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--board", "bluepill"]);
+    assert!(small.contains("of 64.0 KiB") && !small.contains("too much"), "{small}");
+    let riscv = succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--board", "esp32-c3"]);
+    assert!(riscv.contains("esp32-c3 (RV32, 160 MHz)"), "{riscv}");
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub enum Core {
     M33,
     /// Cortex-M55, costed as an M33.
     M55,
+    /// 32-bit RISC-V with multiplication.
+    RV32,
 }
 
 impl Core {
@@ -57,6 +59,15 @@ impl Core {
             Core::M3 => "M3",
             Core::M4F | Core::M7 => "M4F",
             Core::M33 | Core::M55 => "M33",
+            Core::RV32 => "RV32",
+        }
+    }
+
+    /// The core in a sentence, such as `a Cortex-M4F`.
+    pub fn in_words(self) -> String {
+        match self {
+            Core::RV32 => "a RISC-V core (RV32)".into(),
+            _ => format!("a Cortex-{self}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use quaver::{Model, ReducerModel};
 use serde::Serialize;
 
 use super::boards::{Board, Core};
-use crate::export::{bounded_instructions, code_bytes, device_memory, with_a_unit};
+use crate::export::{bounded_instructions, device_memory, known_code_bytes, reducer_code_bytes, with_a_unit};
 
 /// Cycles per instruction. The LSTM 16/64 takes 77,000 cycles for 54,059 instructions by the cycle table of
 /// the Cortex-M4 manual, without wait states of the flash (`docs/explanation/performance.md`).
@@ -43,7 +43,7 @@ pub struct ModelCost {
     pub arena_bytes: u64,
     /// Bytes of the handle.
     pub handle_bytes: u64,
-    /// Bytes of the deepest stack, which is that of loading.
+    /// Bytes of the deepest stack.
     pub stack_bytes: u64,
     /// Instructions of a step in the worst row, with a linear part at most; unknown for networks in the
     /// layout `float`.
@@ -58,31 +58,55 @@ impl ModelCost {
     pub fn of(bytes: &[u8], core: Core) -> Result<Self> {
         if Kind::of(bytes) == Some(Kind::Reducer) {
             let model = ReducerModel::load(bytes).context("the reducer cannot be loaded")?;
-            let cost = Self::of_network(model.network(), model.network().spec(), core);
+            let (network, spec) = (model.network(), model.network().spec());
             return Ok(ModelCost {
                 model_bytes: bytes.len() as u64,
                 arena_bytes: 4 * model.arena_words() as u64,
-                ..cost
+                ..Self::of_network(network, spec, core).of_reducer(spec, core)
             });
         }
         let model = Model::load(bytes).context("the model cannot be loaded")?;
         Ok(ModelCost { model_bytes: bytes.len() as u64, ..Self::of_network(&model, model.spec(), core) })
     }
 
+    /// The cost of the same network in a reducer, which is loaded when it starts.
+    pub(super) fn of_reducer(self, spec: &ModelSpec, core: Core) -> Self {
+        ModelCost {
+            code_bytes: reducer_code_bytes(core.measured(), spec.layout),
+            stack_bytes: stack_bytes(spec, core, true),
+            ..self
+        }
+    }
+
+    /// Whether memory and, in a budget of time, instructions were measured on this core for such a model.
+    pub(super) fn is_known(&self, budget: &Budget) -> bool {
+        let is_timed = budget.rate_hz.is_some() && budget.clock_hz.is_some();
+        self.handle_bytes > 0 && (self.instructions.is_some() || !is_timed)
+    }
+
+    /// A predictor as the exported `model.rs` has it: known while compiling, and never loaded.
     fn of_network(model: &Model<'_>, spec: &ModelSpec, core: Core) -> Self {
         let measured = core.measured();
         let memory = device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == measured);
         let count = bounded_instructions(model).into_iter().find(|count| count.core == measured);
         ModelCost {
             model_bytes: 0,
-            code_bytes: code_bytes(measured, spec.layout),
+            code_bytes: known_code_bytes(measured, spec.layout),
             arena_bytes: 4 * spec.arena_words() as u64,
             handle_bytes: memory.map_or(0, |memory| memory.handle_bytes.into()),
-            stack_bytes: memory
-                .map_or(0, |memory| memory.step_stack_bytes.max(memory.load_stack_bytes).into()),
+            stack_bytes: stack_bytes(spec, core, false),
             instructions: count.map(|count| count.instructions),
         }
     }
+}
+
+/// The deepest stack of a step, and of loading if the model is loaded.
+fn stack_bytes(spec: &ModelSpec, core: Core, is_loaded: bool) -> u64 {
+    let memory = device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == core.measured());
+    memory.map_or(0, |memory| {
+        let load = if is_loaded { memory.load_stack_bytes } else { 0 };
+        memory.step_stack_bytes.max(load).into()
+    })
 }
 
 /// One resource: what is needed and what there is.

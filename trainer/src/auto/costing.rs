@@ -1,7 +1,7 @@
 //! What an architecture takes, by encoding it before anything is trained.
 
 use anyhow::Result;
-use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::checkpoint::{Layout, ModelSpec, WeightFormat};
 use quaver::linear::numbers;
 
 use super::budget::{Budget, ModelCost};
@@ -51,7 +51,7 @@ impl<'a> Costing<'a> {
     }
 
     /// An architecture in the fastest layout that fits, or else in the one nearest to it; nothing if the
-    /// network is too large for the data.
+    /// network is too large for the data, or was not measured on the core.
     pub(super) fn network(
         &self,
         cell: &'static str,
@@ -99,7 +99,8 @@ impl<'a> Costing<'a> {
         Ok(costed.into_iter().find(|candidate| Some(candidate.linear) == best))
     }
 
-    /// The candidate with its cost in the first of these layouts that fits, or else in the nearest.
+    /// The candidate with its cost in the first of these layouts that fits, or else in the nearest; nothing if
+    /// none was measured on the core.
     fn costed(
         &self,
         candidate: Candidate,
@@ -112,7 +113,12 @@ impl<'a> Costing<'a> {
             let encoding = Encoding { additions: Some(&self.additions), ..Encoding::default() };
             // The layout `small` holds no weight variances.
             let Ok(bytes) = encode(state, WeightFormat::Int8, layout, &encoding) else { continue };
-            let cost = self.with_classifier(ModelCost::of(&bytes, self.budget.core())?, state, config);
+            let cost = ModelCost::of(&bytes, self.budget.core())?;
+            // Not every layout was measured on every core.
+            if !cost.is_known(self.budget) {
+                continue;
+            }
+            let cost = self.with_classifier(cost, &ModelSpec { layout, ..state.spec.clone() }, config);
             let excess = self.budget.excess(&cost);
             if self.budget.fits(&cost) {
                 best = Some((excess, layout, cost));
@@ -154,10 +160,11 @@ impl<'a> Costing<'a> {
 
     /// Adds what a reducer has besides its network, at most: weights and centres of every class, the
     /// precision of embeddings, names, and the pool of every part of a window.
-    fn with_classifier(&self, cost: ModelCost, state: &RunState, config: &Config) -> ModelCost {
+    fn with_classifier(&self, cost: ModelCost, network: &ModelSpec, config: &Config) -> ModelCost {
         let Some(reduce) = &config.reduce else { return cost };
         let classes = self.data.target_names.len() as u64;
-        let units = state.spec.layers.iter().next_back().map_or(0, |layer| u64::from(layer.units));
+        let cost = cost.of_reducer(network, self.budget.core());
+        let units = network.layers.iter().next_back().map_or(0, |layer| u64::from(layer.units));
         let names: u64 = self.data.target_names.iter().map(|name| name.len() as u64 + 2).sum();
         let parts = reduce.ring.map_or(1, |[parts, _]| u64::from(parts));
         ModelCost {

@@ -39,16 +39,35 @@ pub fn latent_device_memory(family: Family, layout: Layout) -> Vec<DeviceMemory>
     memory(HANDLES[1], &[cell], layout, false)
 }
 
-/// Bytes of code that load and step a model on a measured core, without the model
-/// (`docs/results.md`, *Code and stack*). The layout `float` was measured on an M4F alone, and is less than
-/// the others there.
-pub fn code_bytes(core: &str, layout: Layout) -> u64 {
+/// Bytes of code that step a predictor which is known while compiling, without its checkpoint: at most, that
+/// of an LSTM with every optional part that `quaver fit` exports (`docs/results.md`, *Code and stack*).
+pub fn known_code_bytes(core: &str, layout: Layout) -> u64 {
     match (core, layout) {
-        ("M4F", Layout::Float) => 64_664,
-        ("M0", _) => 66_580,
-        ("M3", _) => 71_560,
-        ("M33", _) => 72_980,
-        _ => 69_336,
+        ("M0", Layout::Float) => 40_092,
+        ("M0", _) => 37_736,
+        ("M3", Layout::Float) => 45_556,
+        ("M3", _) => 38_972,
+        ("M33", Layout::Float) => 39_528,
+        ("M33", _) => 38_300,
+        ("RV32", Layout::Float) => 41_606,
+        ("RV32", _) => 37_326,
+        _ => 35_668,
+    }
+}
+
+/// Bytes of code that load and run a reducer, without its checkpoint (`docs/results.md`, *Code and stack*).
+pub fn reducer_code_bytes(core: &str, layout: Layout) -> u64 {
+    match (core, layout) {
+        ("M0", Layout::Float) => 106_960,
+        ("M0", _) => 116_924,
+        ("M3", Layout::Float) => 108_872,
+        ("M3", _) => 119_504,
+        ("M33", Layout::Float) => 102_876,
+        ("M33", _) => 118_980,
+        ("RV32", Layout::Float) => 114_158,
+        ("RV32", _) => 119_166,
+        (_, Layout::Float) => 98_472,
+        _ => 114_872,
     }
 }
 

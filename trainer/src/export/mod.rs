@@ -29,7 +29,9 @@ pub use constants::{latent_constants, reducer_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};
 pub use density::{fit_widening, settle_density};
-pub use device_memory::{DeviceMemory, code_bytes, device_memory, latent_device_memory};
+pub use device_memory::{
+    DeviceMemory, device_memory, known_code_bytes, latent_device_memory, reducer_code_bytes,
+};
 pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};

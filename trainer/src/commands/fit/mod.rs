@@ -118,7 +118,7 @@ fn dry_run(arguments: &Arguments) -> Result<()> {
 fn budget_text(budget: &Budget, found: &Candidates, train_rows: usize) -> Result<String> {
     let place = match &budget.board {
         Some(board) => format!("{} ({}, {} MHz)", board.name, board.core, board.clock_mhz),
-        None if budget.is_limited() => format!("the budget, on a Cortex-{}", budget.core()),
+        None if budget.is_limited() => format!("the budget, on {}", budget.core().in_words()),
         None => "no board, no limit (--board NAME, --flash, --ram)".to_string(),
     };
     let all = found.first(train_rows);

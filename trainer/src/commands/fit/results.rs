@@ -49,10 +49,10 @@ impl FitResults {
     pub(super) fn budget_in_words(&self, budget: &Budget) -> String {
         let fits = if budget.fits(&self.cost) { "" } else { "; IT DOES NOT FIT" };
         format!(
-            "{}, layout {}, on a Cortex-{}{fits}",
+            "{}, layout {}, on {}{fits}",
             budget.in_words(&self.cost),
             self.layout,
-            budget.core()
+            budget.core().in_words()
         )
     }
 
