@@ -120,11 +120,6 @@ pub struct TimedSearchReport {
 }
 
 impl TimedSearchReport {
-    /// How many networks were trained.
-    pub fn networks(&self) -> usize {
-        self.trials.len() - usize::from(self.ridge.is_some())
-    }
-
     /// The network, or ridge regression if there is none.
     ///
     /// # Panics

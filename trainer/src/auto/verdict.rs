@@ -19,8 +19,6 @@ pub struct Rival {
     pub test: Option<PairedDifference>,
     /// Whether it can be exported in the place of the model: then the model has to be clearly better.
     pub is_model: bool,
-    /// How many networks the model is the best of on validation data.
-    pub trials: usize,
 }
 
 impl Rival {
@@ -31,7 +29,7 @@ impl Rival {
 
     /// Whether the model is not clearly better on validation data.
     pub fn suffices(&self) -> bool {
-        !self.valid.is_clearly_the_lowest(-NEGLIGIBLE, self.trials)
+        !self.valid.is_clearly_below(-NEGLIGIBLE)
     }
 }
 
@@ -106,20 +104,15 @@ impl Verdict {
         let name = &best.name;
         let on_test =
             best.test.as_ref().map_or(String::new(), |test| format!(", and {} on test data", by(test)));
-        let of_trials = match best.trials {
-            0 | 1 => String::new(),
-            trials => format!(" to the best of {trials} trials"),
-        };
         let evidence = format!("{} than {name} on validation data{on_test}", by(&best.valid));
         let mut text = match kind {
             VerdictKind::WorthIt => format!("{model} is worth it: it is {evidence}"),
             VerdictKind::Undecided => {
-                format!(
-                    "{model} may be worth it, but chance would explain the difference{of_trials}: it is {evidence}"
-                )
+                format!("{model} may be worth it, but chance would explain the difference: it is {evidence}")
             }
             VerdictKind::UseRival if !best.is_as_good() => format!(
-                "use {name}, which is simpler: chance would explain the difference{of_trials}; {model} is {evidence}"
+                "use {name}, which is simpler: chance would explain the difference, and the best of many trials looks better \
+                 than it is; {model} is {evidence}"
             ),
             VerdictKind::UseRival => {
                 format!("use {name}: it is as good or better; {model} is {evidence}")
@@ -151,7 +144,7 @@ mod tests {
 
     fn rival(name: &str, valid: f64, test: f64) -> Rival {
         let of = |mean| PairedDifference { mean, std_error: 0.05 };
-        Rival { name: name.into(), valid: of(valid), test: Some(of(test)), is_model: false, trials: 1 }
+        Rival { name: name.into(), valid: of(valid), test: Some(of(test)), is_model: false }
     }
 
     #[test]
@@ -179,18 +172,6 @@ mod tests {
         );
         let as_good = Rival { is_model: true, ..rival("ridge AR", 0.05, -0.3) };
         assert!(Verdict::new("the net", &[as_good], LossUnit::Nats).text.contains("disagree"));
-    }
-
-    #[test]
-    fn the_best_of_many_trials_has_to_be_better() {
-        let of = |trials: usize| {
-            let simpler = Rival { is_model: true, trials, ..rival("ridge AR", -0.15, -0.15) };
-            Verdict::new("the net", &[simpler], LossUnit::Nats)
-        };
-        assert_eq!(of(1).kind, VerdictKind::WorthIt);
-        let verdict = of(40);
-        assert_eq!(verdict.kind, VerdictKind::UseRival);
-        assert!(verdict.text.contains("the best of 40 trials"), "{}", verdict.text);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::results::FitResults;
 use super::understand::Understanding;
-use crate::auto::{Budget, Candidate, LossUnit, ModelCost, Rival, TimedSearchReport, Verdict};
+use crate::auto::{BestTrial, Budget, Candidate, LossUnit, ModelCost, Rival, Verdict};
 use crate::commands::eval::confusion;
 use crate::commands::{export, export_reduce};
 use crate::config::Config;
@@ -28,7 +28,7 @@ pub(super) fn finish(
     found: &Understanding,
     budget: &Budget,
     candidate: Option<&Candidate>,
-    searched: &TimedSearchReport,
+    best: &BestTrial,
     out: &Path,
 ) -> Result<FitResults> {
     let run = RunFolder::new(&out.join("run"));
@@ -54,14 +54,12 @@ pub(super) fn finish(
     }
     let valid = TestedSplit::new(&bytes, data, &data.valid)?;
     let test = TestedSplit::new(&bytes, data, &data.test)?;
-    let trials = searched.networks();
     let rivals: Vec<Rival> = (0..valid.baselines.len().min(test.baselines.len()))
         .map(|index| Rival {
             name: valid.baselines[index].name.clone(),
             valid: valid.difference(index),
             test: Some(test.difference(index)),
             is_model: false,
-            trials,
         })
         .collect();
     let scores = &test.scores;
@@ -78,7 +76,7 @@ pub(super) fn finish(
         exported.cost.nll_increase
     );
     Ok(FitResults {
-        exported: searched.best().clone(),
+        exported: best.clone(),
         verdict: Verdict::new("the net", &rivals, LossUnit::ErrorShare),
         comparison: comparison(&test),
         details: details(&test),

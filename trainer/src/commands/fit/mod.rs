@@ -187,7 +187,7 @@ fn finish(
         true => {
             copy_run(&searched.best().run, &out.join("run"))?;
             let candidate = fitting.of(&searched.best().settings.overrides());
-            classes::finish(found, budget, candidate, searched, out)?
+            classes::finish(found, budget, candidate, searched.best(), out)?
         }
         false => predictor::finish(found, budget, fitting, searched, out)?,
     };

@@ -76,7 +76,7 @@ pub(super) fn finish(
     let ridge = searched.ridge.as_ref().map(|trial| fitted(trial, fitting.ridge.as_ref())).transpose()?;
     let network = searched.network.as_ref();
     let network = network.map(|trial| fitted(trial, fitting.of(&trial.settings.overrides()))).transpose()?;
-    let tested = Tested::new(network.as_ref(), ridge.as_ref(), &with_truth(found), searched.networks())?;
+    let tested = Tested::new(network.as_ref(), ridge.as_ref(), &with_truth(found))?;
     let chosen = match (&network, &ridge) {
         (Some(network), None) => network,
         (Some(network), Some(_)) if !tested.ridge_suffices() => network,

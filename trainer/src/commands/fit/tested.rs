@@ -130,12 +130,10 @@ pub(super) struct Tested {
 }
 
 impl Tested {
-    /// The network is the best of `trials`.
     pub(super) fn new(
         network: Option<&Fitted<'_>>,
         ridge: Option<&Fitted<'_>>,
         data: &Dataset,
-        trials: usize,
     ) -> Result<Self> {
         let likelihood = likelihood(network, ridge)?;
         let mut valid = TestedSplit::new(network, ridge, data, &data.valid)?;
@@ -149,7 +147,6 @@ impl Tested {
             valid: difference(&data.valid, &valid, of_valid),
             test: (!data.test.is_empty()).then(|| difference(&data.test, &test, of_test)),
             is_model: valid.ridge.as_ref().is_some_and(|ridge| ridge.name == of_valid.name),
-            trials,
         };
         let rivals: Vec<Rival> = valid.rivals().zip(test.rivals()).map(rival).collect();
         let is_ridge = rivals.iter().any(|rival| rival.is_model && rival.suffices());
