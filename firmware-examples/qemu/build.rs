@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use quaver::checkpoint::{Family, Kind, Likelihood, Target};
+use quaver::checkpoint::{Family, Kind, Layout, Likelihood, Target};
 use quaver::{LatentModel, Model, ReducerModel};
 use quaver_tests::replay::{self, Task};
 use quaver_tests::{
@@ -48,6 +48,17 @@ const KNOWN: [&str; 10] = [
     "linear-fast",
 ];
 
+/// The same for latent models: every forecast, prior and likelihood, with and without ranges.
+const KNOWN_LATENT: [&str; 7] = [
+    "denoiser-follow-fast",
+    "denoiser-draws-follow-small",
+    "denoiser-fitted-means-follow-fast",
+    "ranges-denoiser-fitted-follow-fast",
+    "sampler-sample-fast",
+    "sampler-residuals-rollouts-fast",
+    "sampler-means-sample-mean",
+];
+
 /// Golden cases that are signed, the smallest first: it is tampered with.
 const SIGNED: [&str; 3] = ["elman-tanh-f32", "lstm-fast", "denoiser-follow-fast"];
 /// The counter that they are signed with.
@@ -65,7 +76,7 @@ fn main() {
     embedded.line(measured_work(&chosen));
     embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
     embedded.group("REDUCER", &[reducer_case(&chosen)]);
-    embedded.known_model("Known", &known_case(&chosen).model);
+    embedded.known_stream(&known_case(&chosen).model);
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
     let moved =
@@ -79,7 +90,8 @@ fn main() {
     embedded.group("ALIGNMENT", std::slice::from_ref(moved));
     let networks = [golden, golden_pruned::cases()].concat();
     if has_feature("QUANTIZED") {
-        embedded.known_group(&networks);
+        embedded.known_group("GOLDEN_KNOWN", &KNOWN, &networks);
+        embedded.known_group("GOLDEN_KNOWN_LATENT", &KNOWN_LATENT, &golden_latent::cases());
     }
     let networks = shared_out::<{ GOLDEN_GROUPS.len() }>(networks);
     let latent = shared_out::<{ LATENT_GROUPS.len() }>(golden_latent::cases());
@@ -91,6 +103,7 @@ fn main() {
     embedded.group("GOLDEN_REDUCER", &golden_reducer::cases());
     embedded.group("TEXT", &[text_case()]);
     embedded.group("LATENT", &golden_latent::by_hand());
+    embedded.known_latent();
     embedded.signed_group("SIGNED", &signed_cases());
     let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
@@ -197,15 +210,30 @@ fn reducer_case(chosen: &Case) -> Case {
     if chosen.task == Task::Reduce { chosen.clone() } else { golden() }
 }
 
-/// The model of the image `static_only`: the chosen one if it is one network whose backend is built in, or a
-/// golden one.
+/// The model of the image `static_only`: the chosen one if it can be known while compiling and its backend is
+/// built in, or a golden one.
 fn known_case(chosen: &Case) -> Case {
-    let built_in = |case: &Case| {
-        let quantized = Model::load(&case.model).map(|model| model.spec().layout.is_quantized());
-        quantized.is_ok_and(|quantized| has_feature(if quantized { "QUANTIZED" } else { "FLOAT" }))
+    let golden = || golden::cases().into_iter().find(is_built_in).expect("a golden case of every backend");
+    if is_built_in(chosen) { chosen.clone() } else { golden() }
+}
+
+/// Whether the backends of a predictor or of a latent model are built in.
+fn is_built_in(case: &Case) -> bool {
+    let layouts = match LatentModel::load(&case.model) {
+        Ok(model) => [model.recognition(), model.generative()].map(|network| network.spec().layout).to_vec(),
+        Err(_) => Model::load(&case.model).map_or(Vec::new(), |model| vec![model.spec().layout]),
     };
-    let golden = || golden::cases().into_iter().find(built_in).expect("a golden case of every backend");
-    if built_in(chosen) { chosen.clone() } else { golden() }
+    let feature = |layout: &Layout| if layout.is_quantized() { "QUANTIZED" } else { "FLOAT" };
+    !layouts.is_empty() && layouts.iter().all(|layout| has_feature(feature(layout)))
+}
+
+/// The type that runs a model, the method with which it reads a row, and the macro that makes a type of it.
+fn kind_of(model: &[u8]) -> [&'static str; 3] {
+    match LatentModel::load(model).map(|model| model.spec().family) {
+        Ok(Family::Vosp) => ["Denoiser", "step", "embed_denoiser"],
+        Ok(Family::Storn) => ["Sampler", "observe", "embed_sampler"],
+        Err(_) => ["Predictor", "step", "embed_model"],
+    }
 }
 
 /// Whether a feature of this crate is on.
@@ -395,31 +423,72 @@ impl Embedded {
     fn known_model(&mut self, name: &str, model: &[u8]) {
         let path = self.out.join(name);
         fs::write(&path, model).expect("OUT_DIR can be written");
-        let seal = quaver::checkpoint::seal(model).expect("a checkpoint of one network");
+        let seal = quaver::checkpoint::seal(model).expect("a checkpoint of a predictor or latent model");
+        let [_, _, embed] = kind_of(model);
         self.line(format!(
-            "quaver::embed_model! {{\n    /// A model that is known while compiling.\n    \
+            "quaver::{embed}! {{\n    /// A model that is known while compiling.\n    \
              pub struct {name}({path:?}, seal = {seal:#x});\n}}"
         ));
     }
 
-    /// Adds the golden cases of [`KNOWN`] as types, and a function that replays them.
-    fn known_group(&mut self, cases: &[Case]) {
-        let known: Vec<Case> = cases.iter().filter(|case| KNOWN.contains(&&*case.name)).cloned().collect();
-        assert_eq!(known.len(), KNOWN.len(), "the cases that are known are golden ones");
-        self.group("GOLDEN_KNOWN", &known);
+    /// Adds a model as the type `Known`, and how its stream takes in a row.
+    fn known_stream(&mut self, model: &[u8]) {
+        self.known_model("Known", model);
+        let [stream, step, _] = kind_of(model);
+        let follow = if stream == "Predictor" { "stream.observe(truth);" } else { "" };
+        self.line(format!(
+            "/// A stream of [`Known`].\n\
+             pub type KnownStream<'a> = quaver::{stream}<'static, 'a, Known>;\n\
+             /// Shows a row to [`Known`].\n\
+             #[inline(always)] // its size is counted\n\
+             pub fn step_known<'s>(stream: &'s mut KnownStream<'_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
+                 stream.{step}(row)\n\
+             }}\n\
+             /// Tells [`Known`] the truth about its last prediction, if it can follow it.\n\
+             #[allow(unused_variables)] // not every kind of stream can\n\
+             #[inline(always)]\n\
+             pub fn follow_known(stream: &mut KnownStream<'_>, truth: &[f32]) {{\n    \
+                 {follow}\n\
+             }}"
+        ));
+    }
+
+    /// Adds a denoiser and a sampler as types.
+    fn known_latent(&mut self) {
+        for (name, case) in [("KnownDenoiser", "denoiser-follow"), ("KnownSampler", "sampler-follow")] {
+            let found = golden_latent::cases()
+                .into_iter()
+                .find(|golden| golden.name.starts_with(case) && is_built_in(golden));
+            self.known_model(name, &found.expect("a golden case of every backend").model);
+        }
+    }
+
+    /// Adds the golden cases of these names as types, and a function that replays them.
+    fn known_group(&mut self, group: &str, names: &[&str], cases: &[Case]) {
+        let known: Vec<Case> = cases.iter().filter(|case| names.contains(&&*case.name)).cloned().collect();
+        assert_eq!(known.len(), names.len(), "the cases that are known are golden ones");
+        self.group(group, &known);
         let mut replays = String::new();
         for (index, case) in known.iter().enumerate() {
-            self.known_model(&format!("Known{index}"), &case.model);
+            let [stream, ..] = kind_of(&case.model);
+            let name = format!("Known{stream}{index}");
+            self.known_model(&name, &case.model);
+            let print = match stream {
+                "Denoiser" => format!("print_known_denoiser::<_, {group}_ROW>"),
+                "Sampler" => format!("print_known_sampler::<_, {group}_FUTURES, {group}_ROW>"),
+                _ => format!("print_known_fingerprint::<_, {group}_ROW>"),
+            };
             writeln!(
                 replays,
-                "    let mut arena = Known{index}::arena();\n    crate::print_known_fingerprint::<_, \
-                 GOLDEN_KNOWN_ROW>(&GOLDEN_KNOWN[{index}], Known{index}::start(&mut arena));"
+                "    let mut arena = {name}::arena();\n    \
+                 crate::{print}(&{group}[{index}], {name}::start(&mut arena));"
             )
             .expect("a string can be written");
         }
+        let function = group.to_lowercase();
         self.line(format!(
-            "/// Replays [`GOLDEN_KNOWN`] as types.\n#[cfg(target_os = \"none\")]\n\
-             pub fn print_known_fingerprints() {{\n{replays}}}"
+            "/// Replays [`{group}`] as types.\n#[cfg(target_os = \"none\")]\n\
+             pub fn print_{function}() {{\n{replays}}}"
         ));
     }
 

@@ -31,7 +31,8 @@
 //!
 //! `quaver export` also writes the model as a type ([`embed_model!`]). It is known while compiling: there
 //! is nothing to load and nothing that can fail, a damaged file does not compile, and cells, likelihoods
-//! and optional parts that it does not use take no flash. Predictions have the same bits.
+//! and optional parts that it does not use take no flash. Predictions have the same bits. The same holds for
+//! denoisers and samplers ([`embed_denoiser!`], [`embed_sampler!`]).
 //!
 //! ```ignore
 //! mod model; // written by `quaver export`
@@ -242,8 +243,8 @@ pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
     AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, Futures,
-    Known, LatentModel, Loaded, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel,
-    Rollouts, Sampler, State, Surprise, WithUnit, adaptive_arena_words, arena_words,
+    Known, KnownLatent, LatentModel, Loaded, LoadedLatent, Model, Novelty, Output, Prediction, Predictor,
+    Reducer, ReducerModel, Rollouts, Sampler, State, Surprise, WithUnit, adaptive_arena_words, arena_words,
 };
-#[doc(hidden)] // for what `embed_model!` defines
-pub use models::{Embedded, is_sealed};
+#[doc(hidden)] // for what `embed_model!` and its siblings define
+pub use models::{Embedded, EmbeddedLatent, is_denoiser, is_predictor, is_sampler, is_sealed};

@@ -20,7 +20,13 @@ pub(crate) trait InputPairs {
 }
 
 /// What a step of a network reads and writes: inputs, then one row of the output map after the other.
-pub(crate) trait StepIo: InputPairs {
+pub(crate) trait StepIo {
+    /// What it reads. A type of its own: steps that differ in what they write share the code of their inputs.
+    type Inputs: InputPairs;
+
+    /// The inputs.
+    fn inputs(&self) -> &Self::Inputs;
+
     /// Receives the moments of the next row of the output map, in standardised units: of the pre-activation,
     /// or of the probability for a Bernoulli output.
     fn output(&mut self, row: Moments);

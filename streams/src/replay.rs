@@ -2,8 +2,8 @@
 
 use quaver::checkpoint::{ClassifierSpec, Family, Kind};
 use quaver::{
-    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, Known, LatentModel, Model,
-    Predictor, Reducer, ReducerModel, Rollouts, Sampler,
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, Known, KnownLatent, LatentModel,
+    Model, Predictor, Reducer, ReducerModel, Rollouts, Sampler,
 };
 
 use crate::fingerprint::Fingerprint;
@@ -86,16 +86,38 @@ pub fn replay(
     arena: &mut [f32],
     futures: &mut [f32],
 ) -> Result<Fingerprint, Error> {
-    let mut fingerprint = Fingerprint::default();
     if Kind::of(model) == Some(Kind::Predictor) {
         return Ok(replay_known(Predictor::load_in(model, arena)?, rows));
     }
-    if LatentModel::load(model)?.spec().family == Family::Vosp {
-        let mut denoiser = Denoiser::load_in(model, arena)?;
-        rows.for_each(|row| fingerprint.add(&denoiser.step(row.as_ref())));
-        return Ok(fingerprint);
+    match LatentModel::load(model)?.spec().family {
+        Family::Vosp => Ok(replay_denoiser(Denoiser::load_in(model, arena)?, rows)),
+        Family::Storn => replay_sampler(Sampler::load_in(model, arena)?, task, rows, futures),
     }
-    let mut sampler = Sampler::load_in(model, arena)?;
+}
+
+/// Fingerprint of all estimates of a denoiser for some rows, whether it was loaded or is known while
+/// compiling.
+pub fn replay_denoiser<K: KnownLatent>(
+    mut denoiser: Denoiser<'_, '_, K>,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+) -> Fingerprint {
+    let mut fingerprint = Fingerprint::default();
+    rows.for_each(|row| fingerprint.add(&denoiser.step(row.as_ref())));
+    fingerprint
+}
+
+/// Fingerprint of all predictions of a sampler for some rows, or of what it samples after them, whether it
+/// was loaded or is known while compiling.
+///
+/// # Errors
+/// If there is too little memory for futures.
+pub fn replay_sampler<K: KnownLatent>(
+    mut sampler: Sampler<'_, '_, K>,
+    task: Task,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    futures: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
     for row in rows {
         let prediction = sampler.observe(row.as_ref());
         if task == Task::Follow {
@@ -208,7 +230,7 @@ pub fn replay_reducer(
     Ok(fingerprint)
 }
 
-fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
+fn sample(sampler: &mut Sampler<'_, '_, impl KnownLatent>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("sample");
     for feed_mode in [FeedMode::Draw, FeedMode::Mean] {
         for _ in 0..AHEAD {
@@ -218,7 +240,7 @@ fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
     fingerprint.add(&sampler.observe(&[0.5, f32::NAN, -0.25]));
 }
 
-fn rollouts(rollouts: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
+fn rollouts<K: KnownLatent>(rollouts: &mut Rollouts<'_, '_, '_, FUTURES, K>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("fan");
     for _ in 0..AHEAD {
         rollouts.advance(&mut chance, FeedMode::Draw);

@@ -51,9 +51,9 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
-/// it has half as many latents as channels. With a further word, `sample` or `rollouts`, a sampler
-/// continues by itself, or advances [`ROLLOUTS`] futures, instead of following rows; with `draws4` the
-/// forecast of either family is the average over four draws.
+/// it has half as many latents as channels. `vosp-tanh` recognises with tanh units. With a further word,
+/// `sample` or `rollouts`, a sampler continues by itself, or advances [`ROLLOUTS`] futures, instead of
+/// following rows; with `draws4` the forecast of either family is the average over four draws.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);
@@ -189,7 +189,13 @@ fn draw_count(word: &str) -> Option<u16> {
 
 /// A latent model by its name.
 fn latent_case(name: &str) -> Option<Case> {
-    let words: Vec<&str> = name.split('-').collect();
+    let mut words: Vec<&str> = name.split('-').collect();
+    let recognition = if words.starts_with(&["vosp", "tanh"]) {
+        words.remove(1);
+        CellKind::Elman(Activation::Tanh)
+    } else {
+        CellKind::Lstm
+    };
     let (family, channels, units, storage, task) = match words[..] {
         [family, channels, units, storage] => (family, channels, units, storage, Task::Follow),
         ["storn", channels, units, storage, "sample"] => ("storn", channels, units, storage, Task::Sample),
@@ -216,7 +222,7 @@ fn latent_case(name: &str) -> Option<Case> {
             ..architecture.spec
         },
         channels,
-        recognition: &[(CellKind::Lstm, units)],
+        recognition: &[(recognition, units)],
         generative: &[(cell, units)],
         ..architecture
     };

@@ -111,15 +111,15 @@ fn every_fixture_of_one_network_is_compared() {
     for entry in std::fs::read_dir(folder).expect("the fixtures") {
         let path = entry.expect("a fixture").path();
         let bytes = std::fs::read(&path).expect("a fixture");
-        if quaver::checkpoint::seal(&bytes).is_ok() {
+        if quaver::Model::load(&bytes).is_ok() {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             assert!(FILES.iter().any(|file| file.ends_with(&name)), "{name} is not compared");
         }
     }
 }
 
-/// Whether a model of these bytes with this seal compiles, and what the compiler says.
-fn compile(bytes: &[u8], seal: u64) -> (bool, String) {
+/// Whether a macro compiles with a model of these bytes and this seal, and what the compiler says.
+fn compile(embed: &str, bytes: &[u8], seal: u64) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).expect("a file");
     let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
@@ -136,7 +136,7 @@ fn compile(bytes: &[u8], seal: u64) -> (bool, String) {
     write("model.qvr", bytes);
     write(
         "lib.rs",
-        format!("quaver::embed_model! {{\n    pub struct Embedded(\"model.qvr\", seal = {seal});\n}}\n")
+        format!("quaver::{embed}! {{\n    pub struct Embedded(\"model.qvr\", seal = {seal});\n}}\n")
             .as_bytes(),
     );
     let output = std::process::Command::new(env!("CARGO"))
@@ -152,13 +152,35 @@ fn compile(bytes: &[u8], seal: u64) -> (bool, String) {
 fn a_damaged_or_exchanged_file_does_not_compile() {
     let bytes = include_bytes!("../fixtures/lstm-fast.qvr");
     let seal = quaver::checkpoint::seal(bytes).expect("a fixture");
-    let (compiles, said) = compile(bytes, seal);
+    let (compiles, said) = compile("embed_model", bytes, seal);
     assert!(compiles, "{said}");
     let mut damaged = bytes.to_vec();
     damaged[bytes.len() / 2] ^= 4;
     let exchanged = include_bytes!("../fixtures/gru-fast.qvr");
     for other in [&damaged[..], exchanged, &bytes[..bytes.len() - 1]] {
-        let (compiles, said) = compile(other, seal);
+        let (compiles, said) = compile("embed_model", other, seal);
         assert!(!compiles && said.contains("export it again"), "{said}");
     }
+}
+
+#[test]
+fn a_file_of_another_kind_does_not_compile_even_with_its_seal() {
+    let files: [(&str, &str, &[u8]); 3] = [
+        ("embed_model", "of a predictor", include_bytes!("../fixtures/lstm-fast.qvr")),
+        ("embed_denoiser", "of a denoiser", include_bytes!("../fixtures/denoiser-follow-fast.qvr")),
+        ("embed_sampler", "of a sampler", include_bytes!("../fixtures/sampler-follow-small.qvr")),
+    ];
+    for (embed, kind, _) in files {
+        for (own, _, bytes) in files {
+            let (compiles, said) = compile(embed, bytes, quaver::checkpoint::seal(bytes).expect("a fixture"));
+            assert_eq!(compiles, embed == own, "{embed} with the file for {own}: {said}");
+            assert!(compiles || said.contains(&format!("this is not the checkpoint {kind}")), "{said}");
+        }
+    }
+    let (_, _, denoiser) = files[1];
+    let mut damaged = denoiser.to_vec();
+    damaged[denoiser.len() / 2] ^= 4;
+    let seal = quaver::checkpoint::seal(denoiser).expect("a fixture");
+    let (compiles, said) = compile("embed_denoiser", &damaged, seal);
+    assert!(!compiles && said.contains("export it again"), "{said}");
 }

@@ -84,6 +84,7 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
     let place = trained(LATENT, &[]);
     write_rows(&place);
     succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    place.has_type("embed_denoiser");
     let denoise = |model: &str| succeeds(&["denoise", &place.at(model), "--in", &place.at("noisy.csv")]);
     let (host, device) = (denoise("run"), denoise("model.qvr"));
     let header =

@@ -55,6 +55,7 @@ fn a_model_goes_to_a_device() {
             constants.contains("FUTURE_WORDS") && constants.contains(r#"CHANNELS: [&str; 2] = ["a", "b"];"#),
             "{constants}"
         );
+        place.has_type("embed_sampler");
     }
     let evaluated = |evaluated: &str| {
         json(&succeeds(&[

@@ -30,8 +30,8 @@ pub(crate) const IMAGES: [&str; 14] = [
     "golden_reducer",
 ];
 
-/// The image that holds some of the cases again, as models that are known while compiling.
-pub(crate) const KNOWN_IMAGE: &str = "golden_known";
+/// The images that hold some of the cases again, as models that are known while compiling.
+pub(crate) const KNOWN_IMAGES: [&str; 2] = ["golden_known", "golden_known_latent"];
 
 const FILE: &str = "tests/golden/streams.txt";
 const PREAMBLE: &str = "\
@@ -108,16 +108,17 @@ struct Images {
 
 impl Images {
     fn build(machine: &Machine) -> Result<Self> {
-        let all = IMAGES.into_iter().chain([KNOWN_IMAGE]);
-        let all = machine.adapted(image::build_command_of_all(all, machine.target));
+        let all = machine
+            .adapted(image::build_command_of_all(IMAGES.into_iter().chain(KNOWN_IMAGES), machine.target));
         let mut built = kept(&all, machine.core)?;
         let mut take = |name: &str| built.remove(name).with_context(|| format!("no {name} came of: {all}"));
-        let (loaded, known) = (IMAGES.into_iter().map(&mut take).collect::<Result<_>>(), take(KNOWN_IMAGE)?);
-        let mut images = Images { loaded: loaded?, known: vec![known] };
+        let loaded: Result<Vec<PathBuf>> = IMAGES.into_iter().map(&mut take).collect();
+        let known: Result<Vec<PathBuf>> = KNOWN_IMAGES.into_iter().map(&mut take).collect();
+        let mut images = Images { loaded: loaded?, known: known? };
         if machine.target == DEFAULT_TARGET && !machine.is_variant {
-            let small = machine.build_command(KNOWN_IMAGE).words("--features small-code");
-            let purpose = format!("{} small-code", machine.core);
-            images.known.extend(kept(&small, &purpose)?.into_values());
+            let small = machine.adapted(image::build_command_of_all(KNOWN_IMAGES, machine.target));
+            let small = small.words("--features small-code");
+            images.known.extend(kept(&small, &format!("{} small-code", machine.core))?.into_values());
         }
         Ok(images)
     }

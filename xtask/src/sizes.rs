@@ -30,7 +30,7 @@ const fn kind(title: &'static str, case: &'static str, image: &'static str, feat
     Kind { title, case, image, features }
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 15] = [
     kind("tanh, fast", "elman-8-32-fast", "static_only", "quantized"),
     kind("tanh, fast, small-code", "elman-8-32-fast", "static_only", "quantized,small-code"),
     kind("LSTM, fast", "lstm-16-64-fast", "static_only", "quantized"),
@@ -39,6 +39,13 @@ const KINDS: [Kind; 8] = [
     kind("GRU, fast", "gru-16-64-fast", "static_only", "quantized"),
     kind("LSTM, float", "lstm-16-64-f32", "static_only", "float"),
     kind("any quantized model, loaded", "lstm-16-64-fast", "step_only", "quantized"),
+    kind("denoiser, tanh, fast", "vosp-tanh-16-64-fast", "static_only", "quantized"),
+    kind("denoiser, tanh, fast, small-code", "vosp-tanh-16-64-fast", "static_only", "quantized,small-code"),
+    kind("denoiser, LSTM, fast", "vosp-16-64-fast", "static_only", "quantized"),
+    kind("denoiser, LSTM, fast, small-code", "vosp-16-64-fast", "static_only", "quantized,small-code"),
+    kind("sampler, LSTM, fast", "storn-16-64-fast", "static_only", "quantized"),
+    kind("any quantized denoiser, loaded", "vosp-16-64-fast", "step_only", "quantized"),
+    kind("any quantized sampler, loaded", "storn-16-64-fast", "step_only", "quantized"),
 ];
 
 /// Sizes by title, in order.

@@ -2,9 +2,11 @@
 
 use core::fmt::Display;
 
-use quaver::{Error, Known, Model, Predictor};
+use quaver::{Denoiser, Error, Known, KnownLatent, Model, Predictor, Sampler};
 use quaver_streams::fingerprint::Fingerprint;
-use quaver_streams::replay::{replay, replay_adaptive, replay_known, replay_reducer, replay_text};
+use quaver_streams::replay::{
+    replay, replay_adaptive, replay_denoiser, replay_known, replay_reducer, replay_sampler, replay_text,
+};
 use semihosting::{eprintln, print, println, process};
 
 use crate::jobs::{ALIGNMENT_WORDS, Job};
@@ -62,6 +64,19 @@ pub fn print_reducer_fingerprints<const ARENA: usize, const TAUGHT: usize, const
 /// Replays a job with its model as it is known while compiling, and prints a fingerprint of its predictions.
 pub fn print_known_fingerprint<K: Known, const ROW: usize>(job: &Job, stream: Predictor<'static, '_, K>) {
     print_replayed(job, Ok(replay_known(stream, job.rows::<ROW>())));
+}
+
+/// The same for a denoiser.
+pub fn print_known_denoiser<K: KnownLatent, const ROW: usize>(job: &Job, stream: Denoiser<'static, '_, K>) {
+    print_replayed(job, Ok(replay_denoiser(stream, job.rows::<ROW>())));
+}
+
+/// The same for a sampler.
+pub fn print_known_sampler<K: KnownLatent, const FUTURES: usize, const ROW: usize>(
+    job: &Job,
+    stream: Sampler<'static, '_, K>,
+) {
+    print_replayed(job, replay_sampler(stream, job.task, job.rows::<ROW>(), &mut [0.0; FUTURES]));
 }
 
 fn print_replayed(job: &Job, replayed: Result<Fingerprint, Error>) {

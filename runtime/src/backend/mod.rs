@@ -47,7 +47,7 @@ pub(crate) use memory::NetworkMemory;
 pub(crate) use payload::encode_affine;
 #[cfg(all(feature = "write", feature = "quantized"))]
 pub(crate) use payload::stored_blocks;
-pub(crate) use payload::{check_payload, check_spec};
+pub(crate) use payload::{check_payload, check_spec, known_maps};
 pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, state_fault, step};
 
 use crate::spec::Layout;

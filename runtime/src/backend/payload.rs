@@ -76,6 +76,29 @@ pub(crate) fn encode_affine(
     dispatch!(source.shape.layout, backend => backend::encode_affine(payload, source))
 }
 
+/// The payload of a network from the first layer on, and from the output map on, for a constant: the last
+/// layer has `units` units, and `weights` begins with the first. `None` unless all maps are dense ones of the
+/// quantized backend.
+#[cfg_attr(not(feature = "quantized"), allow(unused_variables))]
+pub(crate) const fn known_maps<'m>(
+    spec: &ModelSpec,
+    units: usize,
+    weights: Cursor<'m>,
+) -> Option<[&'m [u8]; 2]> {
+    #[cfg(feature = "quantized")]
+    if matches!(spec.layout, Layout::Fast | Layout::Small | Layout::Mean) {
+        let rows = spec.outputs as usize * spec.likelihood.rows();
+        let shape = AffineShape::output(spec.weight_format, spec.layout, [rows, units], &spec.output);
+        let bytes = crate::quantized::dense_bytes(shape) + Vector::bytes_after_layers(spec);
+        let layers = weights.rest();
+        return match layers.split_at_checked(layers.len().saturating_sub(bytes)) {
+            Some((_, output)) => Some([layers, output]),
+            None => None,
+        };
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

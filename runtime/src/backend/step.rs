@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use crate::format::Cursor;
-use crate::spec::{AnyArchitecture, Architecture, ModelSpec};
+use crate::spec::{Architecture, ModelSpec};
 use crate::step_io::{InputPairs, StepIo};
 
 /// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload
@@ -18,7 +18,7 @@ pub(crate) fn step<A: Architecture>(
     let spec = A::known_spec(spec);
     let units = spec.last_units::<A>();
     dispatch!(spec.layout, backend => {
-        backend::layers::<A>(spec, &mut weights, scratch, recurrent, io);
+        backend::layers::<A>(spec, &mut weights, scratch, recurrent, io.inputs());
         let below = recurrent.get(units).unwrap_or_default();
         backend::outputs::<A>(spec, &mut weights, scratch, below, |row| io.output(row));
     });
@@ -61,7 +61,13 @@ pub(crate) fn state_fault(
 }
 
 /// Reads the moments of the last layer's units.
-pub(crate) fn read_units(spec: &ModelSpec, recurrent: &[f32], means: &mut [f32], vars: &mut [f32]) {
-    let units = recurrent.get(spec.last_units::<AnyArchitecture>()).unwrap_or_default();
+pub(crate) fn read_units<A: Architecture>(
+    spec: &ModelSpec,
+    recurrent: &[f32],
+    means: &mut [f32],
+    vars: &mut [f32],
+) {
+    let spec = A::known_spec(spec);
+    let units = recurrent.get(spec.last_units::<A>()).unwrap_or_default();
     dispatch!(spec.layout, backend => backend::read_units(units, means, vars));
 }

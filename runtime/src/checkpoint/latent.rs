@@ -8,7 +8,7 @@ use crate::format::{
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
 /// Bytes of one [`AutoregressivePrior`]: three numbers.
-const PRIOR_BYTES: usize = 12;
+pub(super) const PRIOR_BYTES: usize = 12;
 
 /// A checked checkpoint of a latent model, borrowing its weights from the bytes it was read from.
 ///

@@ -6,6 +6,7 @@
 //! left to check.
 
 mod latent;
+mod latent_known;
 mod latent_validate;
 mod read;
 mod reducer;
@@ -27,6 +28,7 @@ pub use crate::spec::{
     PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 pub use latent::LatentCheckpoint;
+pub(crate) use latent_known::KnownLatentCheckpoint;
 pub use read::Checkpoint;
 pub use reducer::ReducerCheckpoint;
 pub(crate) use reducer::{ClassifierNumbers, line};
@@ -44,13 +46,18 @@ pub use write_latent::{FittedPrior, write_latent};
 #[cfg(feature = "write")]
 pub use write_reducer::{ReducerContents, write_reducer};
 
-/// Checks a checkpoint of one network and returns the number by which [`embed_model!`](crate::embed_model)
-/// recognises exactly its bytes. `quaver export` writes it into `model.rs`.
+/// Checks a checkpoint of one network or of a latent model and returns the number by which
+/// [`embed_model!`](crate::embed_model), [`embed_denoiser!`](crate::embed_denoiser) and
+/// [`embed_sampler!`](crate::embed_sampler) recognise exactly its bytes. `quaver export` writes it into
+/// `model.rs`.
 ///
 /// # Errors
-/// As [`Checkpoint::read`].
+/// As [`Checkpoint::read`] and [`LatentCheckpoint::read`].
 pub fn seal(bytes: &[u8]) -> Result<u64, Error> {
-    Checkpoint::read(bytes)?;
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => LatentCheckpoint::read(bytes).map(|_| ())?,
+        _ => Checkpoint::read(bytes).map(|_| ())?,
+    }
     Ok(crate::format::fingerprint(bytes))
 }
 

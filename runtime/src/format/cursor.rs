@@ -20,7 +20,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// The bytes that are left.
-    pub(super) fn rest(&self) -> &'m [u8] {
+    pub(crate) const fn rest(&self) -> &'m [u8] {
         self.rest
     }
 
@@ -53,14 +53,10 @@ impl<'m> Cursor<'m> {
 
     /// The vectors after the layers: they end the payload, so that the layers need not be walked.
     pub(crate) const fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; Vector::AFTER_LAYERS.len()] {
-        let (mut bytes, mut index) = (0, 0);
-        while index < Vector::AFTER_LAYERS.len() {
-            bytes += aligned(4 * Vector::AFTER_LAYERS[index].count(spec));
-            index += 1;
-        }
+        let bytes = Vector::bytes_after_layers(spec);
         let mut cursor = Cursor { rest: split(self.rest, self.rest.len().saturating_sub(bytes)).1 };
         let mut vectors = [F32s::new(&[]); Vector::AFTER_LAYERS.len()];
-        index = 0;
+        let mut index = 0;
         while index < Vector::AFTER_LAYERS.len() {
             vectors[index] = cursor.vector(Vector::AFTER_LAYERS[index], spec);
             index += 1;

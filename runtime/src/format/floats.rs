@@ -13,6 +13,11 @@ impl<'m> F32s<'m> {
         F32s(bytes.as_chunks().0)
     }
 
+    /// Whether there are none.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The numbers in order.
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = f32> + 'm {
         self.0.iter().map(|bytes| f32::from_le_bytes(*bytes))

@@ -1,6 +1,7 @@
 //! Vectors of the payload: f32 values of the channels.
 
 use super::Part;
+use super::shape::aligned;
 use crate::anomaly::{CHANNEL_NUMBERS, ROW_NUMBERS};
 use crate::conformal::LEVELS;
 use crate::density::triangle;
@@ -93,6 +94,16 @@ impl Vector {
             | Vector::AnomalyChannels
             | Vector::InputRange => 0,
         }
+    }
+
+    /// Bytes of all vectors after the layers: they end the payload.
+    pub(crate) const fn bytes_after_layers(spec: &ModelSpec) -> usize {
+        let (mut bytes, mut index) = (0, 0);
+        while index < Self::AFTER_LAYERS.len() {
+            bytes += aligned(4 * Self::AFTER_LAYERS[index].count(spec));
+            index += 1;
+        }
+        bytes
     }
 
     /// The part of the checkpoint that it belongs to.

@@ -1,6 +1,6 @@
 //! What a step costs, known before it runs.
 
-use super::latent::LatentModel;
+use super::latent::{KnownLatent, LatentModel};
 use super::reducer::ReducerModel;
 use crate::format::{AffineShape, Error};
 use crate::spec::{ClassifierSpec, ModelSpec, PoolOver, Window};
@@ -33,14 +33,14 @@ fn map_cost(shape: AffineShape) -> u64 {
     sums * shape.rows as u64 * shape.cols as u64
 }
 
-impl LatentModel<'_> {
+impl<K: KnownLatent> LatentModel<'_, K> {
     /// Multiply-accumulates of the most expensive step, see [`ModelSpec::step_cost`]: the recognition network
     /// once, and the generative network as often as the forecast asks for. A
     /// [`Rollouts`](crate::Rollouts) of `K` futures takes `K` times those of the generative network.
     pub fn step_cost(&self) -> u64 {
-        let generative = self.generative().spec().step_cost();
+        let generative = self.held.generative().spec().step_cost();
         let passes = generative.saturating_mul(self.spec().generative_passes());
-        self.recognition().spec().step_cost().saturating_add(passes)
+        self.held.recognition().spec().step_cost().saturating_add(passes)
     }
 }
 

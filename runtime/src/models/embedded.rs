@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 
 use super::parts::{Known, Parts};
 use super::tracking::Tracking;
-use crate::backend::NetworkMemory;
+use crate::backend::{NetworkMemory, known_maps};
 use crate::checkpoint::Checkpoint;
-use crate::format::{fingerprint, known_sections, known_uses};
+use crate::format::{Kind, fingerprint, known_sections, known_uses};
 use crate::spec::{Architecture, ModelSpec, Uses};
 
 /// The checkpoint that a type stands for; [`embed_model!`](crate::embed_model) implements it.
@@ -41,11 +41,13 @@ impl<E: Embedded> Constants<E> {
         Some(memory) => memory,
         None => panic!("the backend of the model (cargo feature `float` or `quantized`) is not built in"),
     };
+    const MAPS: Option<[&'static [u8]; 2]> = known_maps(Self::SPEC, Self::MEMORY.units, Self::PARTS.weights);
 }
 
 impl<E: Embedded> Architecture for E {
     const SPEC: Option<&'static ModelSpec> = Some(Constants::<E>::SPEC);
     const USES: Uses = Constants::<E>::USES;
+    const MAPS: Option<[&'static [u8]; 2]> = Constants::<E>::MAPS;
 }
 
 impl<E: Embedded> Known for E {
@@ -71,12 +73,20 @@ pub const fn is_sealed(bytes: &[u8], seal: u64) -> bool {
     fingerprint(bytes) == seal
 }
 
+/// Whether bytes are the checkpoint of one network.
+#[doc(hidden)]
+pub const fn is_predictor(bytes: &[u8]) -> bool {
+    matches!(Kind::of(bytes), Some(Kind::Predictor))
+}
+
 /// Makes a checkpoint part of the program as a type: `quaver export` writes it into `model.rs`.
 ///
 /// The type stands for the model that the exporter has checked, and `seal` for exactly its bytes: a file that
 /// was damaged or exchanged since then does not compile. Nothing is left to check or to decode when the
 /// program runs, and the compiler leaves out every cell, likelihood, layout and optional part that the
 /// model does not use. Predictions have the bits of a [`Predictor`](crate::Predictor) that was loaded.
+/// [`embed_denoiser!`](crate::embed_denoiser) and [`embed_sampler!`](crate::embed_sampler) are the same for
+/// models with latent variables.
 ///
 /// ```
 /// # mod model {
@@ -117,10 +127,14 @@ macro_rules! embed_model {
         }
 
         #[allow(long_running_const_eval)] // some milliseconds for each kilobyte
-        const _: () = assert!(
-            $crate::is_sealed(<$name as $crate::Embedded>::BYTES, $seal),
-            "this is not the checkpoint that `quaver export` has checked: export it again",
-        );
+        const _: () = {
+            let bytes = <$name as $crate::Embedded>::BYTES;
+            assert!($crate::is_predictor(bytes), "this is not the checkpoint of a predictor");
+            assert!(
+                $crate::is_sealed(bytes, $seal),
+                "this is not the checkpoint that `quaver export` has checked: export it again",
+            );
+        };
 
         #[allow(dead_code)] // not every program needs all of them
         impl $name {

@@ -30,8 +30,11 @@ pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
 #[cfg(feature = "write")]
 pub(crate) use classes::draw_class_at;
 pub use display::WithUnit;
-pub use embedded::{Embedded, is_sealed};
-pub use latent::{Denoiser, FeedMode, Futures, LatentModel, Rollouts, Sampler};
+pub use embedded::{Embedded, is_predictor, is_sealed};
+pub use latent::{
+    Denoiser, EmbeddedLatent, FeedMode, Futures, KnownLatent, LatentModel, LoadedLatent, Rollouts, Sampler,
+    is_denoiser, is_sampler,
+};
 pub use memory::{adaptive_arena_words, arena_words};
 pub use model::Model;
 pub use parts::{Known, Loaded};

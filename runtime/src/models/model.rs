@@ -272,7 +272,7 @@ impl<'m, K: Known> Model<'m, K> {
         match over {
             PoolOver::Units => {
                 self.advance_layers(recurrent, scratch, &inputs);
-                backend::read_units(self.spec(), recurrent, means, vars);
+                backend::read_units::<K>(self.spec(), recurrent, means, vars);
             }
             PoolOver::Outputs => {
                 let rows = [means.iter_mut(), vars.iter_mut()];

@@ -50,6 +50,7 @@ impl<'m> Loaded<'m> {
 impl Architecture for Loaded<'_> {
     const SPEC: Option<&'static ModelSpec> = AnyArchitecture::SPEC;
     const USES: Uses = AnyArchitecture::USES;
+    const MAPS: Option<[&'static [u8]; 2]> = AnyArchitecture::MAPS;
 }
 
 impl Known for Loaded<'_> {

@@ -6,7 +6,7 @@ use super::classes::{class_at, draw_class_at};
 use super::implausible::ImplausibleChannels;
 use crate::anomaly::Anomaly;
 use crate::likelihood::Variances;
-use crate::moments::at_most;
+use crate::moments::{Scalar, at_most};
 use crate::random::uniform;
 
 /// Mean and variance of one output in raw units. Printed as "51.7 ± 4.7".
@@ -30,7 +30,7 @@ impl Output {
 
     /// Standard deviation: the error bar.
     pub fn std_dev(&self) -> f32 {
-        libm::sqrtf(self.variance)
+        Scalar::sqrt(self.variance)
     }
 
     /// Both ends of the interval of `quantile` standard deviations around the mean.

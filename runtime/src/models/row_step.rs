@@ -63,6 +63,13 @@ impl<K: Known> InputPairs for RowStep<'_, '_, K> {
 }
 
 impl<K: Known> StepIo for RowStep<'_, '_, K> {
+    type Inputs = Self;
+
+    #[inline(always)]
+    fn inputs(&self) -> &Self {
+        self
+    }
+
     fn output(&mut self, row: Moments) {
         self.emitter.add(row, ResidualBase::Raw(self.row, self.imputed));
     }
@@ -75,24 +82,14 @@ pub(super) struct PooledStep<'i, 'p, 'o, K> {
     pub(super) rows: [core::slice::IterMut<'o, f32>; 2],
 }
 
-impl<K: Known> InputPairs for PooledStep<'_, '_, '_, K> {
-    #[inline(always)]
-    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
-        self.inputs.deterministic()
-    }
+impl<'i, 'p, K: Known> StepIo for PooledStep<'i, 'p, '_, K> {
+    type Inputs = RowStep<'i, 'p, K>;
 
     #[inline(always)]
-    fn plain(&self, targets: &mut [f32]) -> bool {
-        self.inputs.plain(targets)
+    fn inputs(&self) -> &Self::Inputs {
+        &self.inputs
     }
 
-    #[inline(always)]
-    fn any(&self, pair: usize) -> [Moments; 2] {
-        self.inputs.any(pair)
-    }
-}
-
-impl<K: Known> StepIo for PooledStep<'_, '_, '_, K> {
     #[inline(always)]
     fn output(&mut self, row: Moments) {
         for (list, value) in self.rows.iter_mut().zip([row.mean, row.var]) {

@@ -83,7 +83,8 @@ impl Scalar for f32 {
         libm::logf(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "vectors"), inline(never))]
+    #[cfg_attr(feature = "vectors", inline(always))]
     fn sqrt(self) -> Self {
         libm::sqrtf(self)
     }

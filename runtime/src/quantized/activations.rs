@@ -92,16 +92,7 @@ impl<'s, A: Architecture> Activations<'s, A> {
 
     /// Narrows the variances to codes, two to a word; the largest uses all their bits.
     pub(super) fn finish(self) -> QuantizedInput<'s> {
-        let quant_params = self.map.quant_params();
-        // Weights beyond the last column are zero, but their products must not overflow.
-        if self.filled < 2 * self.means.len() {
-            self.means.get_mut(self.filled / 2..).unwrap_or_default().fill(0.0);
-            self.vars.get_mut(self.filled..).unwrap_or_default().fill(0.0);
-        }
-        let bits = u32::BITS - self.seen.leading_zeros();
-        let shift = bits.saturating_sub(quant_params.variance_bits).max(MIN_NARROWING);
-        narrow(self.vars, shift);
-        let shift = quant_params.variance_exponent.saturating_sub(VAR_BITS + shift);
+        let shift = narrowed(self.means, self.vars, self.filled, self.seen, &self.map.quant_params());
         match self.map.weight_vars().params() {
             None => QuantizedInput {
                 means: self.means,
@@ -112,6 +103,26 @@ impl<'s, A: Architecture> Activations<'s, A> {
             Some(params) => with_squares(self.means, self.vars, shift, &params),
         }
     }
+}
+
+/// Narrows variances of which `filled` columns were filled, and returns the shift from those to their codes.
+#[inline(never)] // once for all maps
+fn narrowed(
+    means: &mut [f32],
+    vars: &mut [f32],
+    filled: usize,
+    seen: u32,
+    quant_params: &QuantParams,
+) -> u32 {
+    // Weights beyond the last column are zero, but their products must not overflow.
+    if filled < 2 * means.len() {
+        means.get_mut(filled / 2..).unwrap_or_default().fill(0.0);
+        vars.get_mut(filled..).unwrap_or_default().fill(0.0);
+    }
+    let bits = u32::BITS - seen.leading_zeros();
+    let shift = bits.saturating_sub(quant_params.variance_bits).max(MIN_NARROWING);
+    narrow(vars, shift);
+    quant_params.variance_exponent.saturating_sub(VAR_BITS + shift)
 }
 
 /// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent
@@ -232,9 +243,20 @@ impl InputScales {
     ) -> u32 {
         let mut seen = 0;
         for (index, mean) in means.iter_mut().enumerate().skip(start) {
-            seen |= self.write(inputs.any(index), mean, vars.next());
+            let [[first, first_var], [second, second_var]] = inputs.any(index).map(|input| self.coded(input));
+            *mean = pair(first as i32, second as i32);
+            if let Some(vars) = vars.next() {
+                *vars = [first_var, second_var].map(f32::from_bits);
+                seen |= first_var | second_var;
+            }
         }
         seen
+    }
+
+    /// Code and wide variance of one input.
+    #[inline(never)] // once for both of a pair
+    fn coded(&self, input: Moments) -> [u32; 2] {
+        [self.code(input), self.wide_var(input)]
     }
 }
 

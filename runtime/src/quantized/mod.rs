@@ -29,7 +29,7 @@ pub(crate) use encode::encode_affine;
 pub(crate) use network::{layers, outputs};
 #[cfg(feature = "write")]
 pub(crate) use sections::stored_blocks;
-pub(crate) use sections::{affine_bytes, scratch_words};
+pub(crate) use sections::{affine_bytes, dense_bytes, scratch_words};
 pub(crate) use state::{read_units, restore_state, save_state, state_fault, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
 #[cfg(feature = "write")]

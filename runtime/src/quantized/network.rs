@@ -4,7 +4,7 @@
 use super::activations::Activations;
 use super::cells::{GroupMoments, elman_step, group_means, group_moments, gru_step, lstm_step};
 use super::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
-use super::format::QuantizedView;
+use super::format::{BLOCK_ROWS, QuantizedView};
 use super::kernels::QuantizedInput;
 use super::moments::{sigmoid_mean, tanh};
 use crate::format::Cursor;
@@ -22,6 +22,14 @@ pub(crate) fn layers<A: Architecture>(
     inputs: &impl InputPairs,
 ) {
     let spec = A::known_spec(spec);
+    let mut known;
+    let weights = match A::MAPS {
+        Some([layers, _]) => {
+            known = Cursor::new(layers);
+            &mut known
+        }
+        None => weights,
+    };
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (index, layer) in spec.layers.iter().enumerate() {
@@ -82,25 +90,34 @@ pub(crate) fn outputs<A: Architecture>(
         Some(_) => spec.output_shape_here(),
         None => spec.output_shape(),
     };
+    let mut known;
+    let weights = match A::MAPS {
+        Some([_, output]) => {
+            known = Cursor::new(output);
+            &mut known
+        }
+        None => weights,
+    };
     let map = QuantizedView::<A>::read(weights, shape);
     let mut activations = Activations::new(scratch, &map);
     // An output of means only ignores variance and noise.
     let noise = if map.propagates() { spec.output.noise } else { UnitNoise::None };
     activations.fill_units(noise, below);
     let input = activations.finish();
-    let mut left = usize::from(spec.outputs) * spec.likelihood.rows();
-    for index in 0..map.padded.groups {
-        let rows = output_rows(&map, index, &input);
-        for (mean, mantissa) in rows.means.into_iter().zip(rows.mantissas).take(left) {
-            let var = BlockFloat { mantissa, shift: input.shift };
-            each(match spec.likelihood {
-                Likelihood::Bernoulli => probability(mean, var),
-                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
-                    pre_activation(mean, var, spec.output.variance_scale)
-                }
-            });
+    let count = usize::from(spec.outputs) * spec.likelihood.rows();
+    let mut rows = GroupMoments::default();
+    // Row by row: a loop over the four of a group would be unrolled, with all that is done for one.
+    for row in 0..count.min(BLOCK_ROWS * map.padded.groups) {
+        if row % BLOCK_ROWS == 0 {
+            rows = output_rows(&map, row / BLOCK_ROWS, &input);
         }
-        left = left.saturating_sub(rows.means.len());
+        let (mean, var) = rows.at(row % BLOCK_ROWS, input.shift);
+        each(match spec.likelihood {
+            Likelihood::Bernoulli => probability(mean, var),
+            Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                pre_activation(mean, var, spec.output.variance_scale)
+            }
+        });
     }
 }
 

@@ -30,7 +30,7 @@ impl SectionBytes {
 
     /// The same, for a shape that is known while compiling.
     #[inline(always)]
-    pub(super) fn here(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
+    pub(super) const fn here(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
         let (list, blocks) = match form {
             Form::Dense => (0, BLOCK_ROWS * padded.columns_before(padded.groups)),
             Form::Listed { pairs } => {
@@ -79,6 +79,13 @@ pub(crate) fn affine_bytes(shape: AffineShape, mut cursor: Cursor<'_>) -> usize 
     let form = read_form(&mut cursor, shape.layout).unwrap_or(Form::Dense);
     let bytes = SectionBytes::new(shape, PaddedShape::new(shape), form);
     (QUANT_PARAMS + head).saturating_add(bytes.total())
+}
+
+/// Bytes of an affine map that has no lists and no head, in a constant.
+pub(crate) const fn dense_bytes(shape: AffineShape) -> usize {
+    let SectionBytes { weight, square, weight_var, .. } =
+        SectionBytes::here(shape, PaddedShape::new(shape), Form::Dense);
+    QUANT_PARAMS + aligned(weight) + aligned(square) + aligned(weight_var)
 }
 
 /// Blocks of the next affine map.

@@ -29,6 +29,7 @@ pub(crate) fn read_units(units: &[f32], means: &mut [f32], vars: &mut [f32]) {
 }
 
 /// Moments of a unit.
+#[inline(never)] // loops around it would be unrolled
 fn unit(word: f32) -> Moments {
     let QuantizedUnit { mean, var } = QuantizedUnit::from_word(word);
     Moments { mean: mean as f32 / UNIT_MEAN, var: var as f32 / UNIT_VAR }

@@ -12,6 +12,9 @@ pub trait Architecture {
     const SPEC: Option<&'static ModelSpec>;
     /// What may occur in it.
     const USES: Uses;
+    /// The payload of its checkpoint from the first layer on, and from the output map on, if they are known:
+    /// nothing of them is then to be looked for.
+    const MAPS: Option<[&'static [u8]; 2]>;
 
     /// The architecture as a constant if it is known, or the one that was loaded.
     #[inline(always)]
@@ -27,6 +30,7 @@ pub(crate) struct AnyArchitecture;
 impl Architecture for AnyArchitecture {
     const SPEC: Option<&'static ModelSpec> = None;
     const USES: Uses = Uses::ANYTHING;
+    const MAPS: Option<[&'static [u8]; 2]> = None;
 }
 
 /// What may occur in a network: layers differ, and a loop over them has the code of all.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use quaver::LatentModel;
-use quaver::checkpoint::{Forecast, Layout, WeightFormat};
+use quaver::checkpoint::{Forecast, Layout, WeightFormat, seal};
 use serde::Serialize;
 
 use super::export::{Arguments, ranges_line};
@@ -142,7 +142,7 @@ fn write(
     let model = LatentModel::load(bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
-    let text = latent_constants(&name, &model);
+    let text = latent_constants(&name, &model, seal(bytes)?);
     files::replace(output, bytes)?;
     files::replace(&constants, text.as_bytes())?;
     let forecast = match storage.forecast {

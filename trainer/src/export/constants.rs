@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use quaver::checkpoint::Family;
 use quaver::{LatentModel, Model, ReducerModel};
 
 /// A Rust module that embeds the checkpoint `file` of a predictor, as bytes and as a type, and declares its
@@ -9,7 +10,7 @@ use quaver::{LatentModel, Model, ReducerModel};
 pub fn rust_constants(file: &str, model: &Model<'_>, seal: u64) -> String {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     let mut text = RustModule::new(file, checkpoint.crc());
-    text.embedded(file, seal);
+    text.embedded("embed_model", file, seal);
     text.words("ARENA_WORDS", "Words of RAM for one stream", spec.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
     text.names("INPUTS", "Channels of an input row.", checkpoint.input_names().collect());
@@ -18,8 +19,13 @@ pub fn rust_constants(file: &str, model: &Model<'_>, seal: u64) -> String {
 }
 
 /// The same for a latent model, whose rows have the same channels on both sides.
-pub fn latent_constants(file: &str, model: &LatentModel<'_>) -> String {
+pub fn latent_constants(file: &str, model: &LatentModel<'_>, seal: u64) -> String {
     let mut text = RustModule::new(file, model.crc());
+    let embed = match model.spec().family {
+        Family::Vosp => "embed_denoiser",
+        Family::Storn => "embed_sampler",
+    };
+    text.embedded(embed, file, seal);
     text.words("ARENA_WORDS", "Words of RAM for one stream", model.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
     text.words("FUTURE_WORDS", "Words of RAM for each rollout", model.future_words());
@@ -59,11 +65,11 @@ impl RustModule {
         RustModule { text, crc }
     }
 
-    /// The model as a type.
-    fn embedded(&mut self, file: &str, seal: u64) {
+    /// The model as a type, defined by a macro of the runtime.
+    fn embedded(&mut self, embed: &str, file: &str, seal: u64) {
         let text = format!(
             "
-quaver::embed_model! {{
+quaver::{embed}! {{
     /// The model as a type, known while compiling: nothing is loaded, and what it does not use takes no
     /// flash. Begin with `model::Embedded::arena()` and `model::Embedded::start(&mut arena)`.
     pub struct Embedded({file:?}, seal = {seal:#018x});

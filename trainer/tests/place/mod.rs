@@ -144,6 +144,16 @@ impl Place {
     pub(crate) fn export(&self, weights: &str, name: &str) -> String {
         succeeds(&["export", &self.at("run"), "--weights", weights, "-o", &self.at(name)])
     }
+
+    /// Asserts that `model.rs` makes a type of `model.qvr` with this macro, and that its seal is right.
+    pub(crate) fn has_type(&self, embed: &str) {
+        let constants = fs::read_to_string(self.path("model.rs")).expect("constants next to the model");
+        let model = fs::read(self.path("model.qvr")).expect("the model");
+        let seal = quaver::checkpoint::seal(&model).expect("a sound model");
+        let embedded = format!(r#"pub struct Embedded("model.qvr", seal = {seal:#018x});"#);
+        assert!(constants.contains(&format!("quaver::{embed}! {{")), "{constants}");
+        assert!(constants.contains(&embedded), "{constants}");
+    }
 }
 
 /// A config for the recordings of [`Place::new`]: lines of `[data]` and further sections, then the number of

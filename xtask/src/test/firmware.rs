@@ -36,7 +36,7 @@ pub(super) fn firmware() -> Result<String> {
         for image in ["quaver-qemu", "bits", "class_bits", "bench", "text", signed::IMAGE]
             .into_iter()
             .chain(qemu::IMAGES)
-            .chain([qemu::KNOWN_IMAGE])
+            .chain(qemu::KNOWN_IMAGES)
         {
             image::build(image, target)?;
         }

@@ -5,12 +5,12 @@
 
 use core::panic::PanicInfo;
 
-use quaver_qemu::jobs::print_known_fingerprints;
+use quaver_qemu::jobs::print_golden_known;
 use quaver_qemu::{done, entry, fail};
 
 #[entry]
 fn main() -> ! {
-    print_known_fingerprints();
+    print_golden_known();
     done()
 }
 

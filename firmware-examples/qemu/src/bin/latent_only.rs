@@ -1,4 +1,5 @@
-//! Denoiser, sampler and rollouts with nothing around them, linked only if none of them can panic.
+//! Denoiser, sampler and rollouts with nothing around them, loaded and known while compiling, linked only if
+//! none of them can panic.
 //!
 //! The check is that of [`quaver_qemu::panic_free_image`].
 
@@ -7,8 +8,8 @@
 
 use core::hint::black_box;
 
-use quaver::{Arena, Denoiser, Error, FeedMode, Rollouts, Sampler};
-use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
+use quaver::{Arena, Denoiser, Error, FeedMode, KnownLatent, Rollouts, Sampler};
+use quaver_qemu::jobs::{KnownDenoiser, KnownSampler, LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
 use quaver_streams::numbers::Numbers;
 use quaver_streams::replay::FUTURES;
 
@@ -19,13 +20,22 @@ fn run() -> ! {
     let [denoised, sampled] = black_box([LATENT[0].model, LATENT[1].model]);
     let mut rng = Numbers::new("latent");
     loop {
-        black_box((denoise(denoised).is_ok(), sample(sampled, &mut rng).is_ok()));
+        black_box((load(denoised, sampled, &mut rng).is_ok(), known(&mut rng).is_ok()));
     }
 }
 
-fn denoise(model: &[u8]) -> Result<(), Error> {
+fn load(denoised: &[u8], sampled: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     let mut arena = Arena::<LATENT_ARENA>::new();
-    let mut denoiser = Denoiser::load(model, &mut arena)?;
+    denoise(Denoiser::load(denoised, &mut arena)?)?;
+    sample(Sampler::load(sampled, &mut arena)?, rng)
+}
+
+fn known(rng: &mut Numbers) -> Result<(), Error> {
+    denoise(KnownDenoiser::start(&mut KnownDenoiser::arena()))?;
+    sample(KnownSampler::start(&mut KnownSampler::arena()), rng)
+}
+
+fn denoise(mut denoiser: Denoiser<'_, '_, impl KnownLatent>) -> Result<(), Error> {
     let mut saved = [0.0; 4 * LATENT_ARENA];
     let row = black_box([0.0; LATENT_ROW]);
     #[cfg(feature = "panic-control")]
@@ -39,10 +49,8 @@ fn denoise(model: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
-    let (mut arena, mut other) = (Arena::<LATENT_ARENA>::new(), Arena::<LATENT_ARENA>::new());
-    let mut futures = Arena::<LATENT_FUTURES>::new();
-    let mut sampler = Sampler::load(model, &mut arena)?;
+fn sample<K: KnownLatent>(mut sampler: Sampler<'_, '_, K>, rng: &mut Numbers) -> Result<(), Error> {
+    let (mut other, mut futures) = (Arena::<LATENT_ARENA>::new(), Arena::<LATENT_FUTURES>::new());
     black_box(sampler.observe(&black_box([0.0; LATENT_ROW])).surprise());
     let mut fork = sampler.fork(&mut other)?;
     black_box(fork.sample(rng, black_box(FeedMode::Draw)));
@@ -50,7 +58,7 @@ fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     fork.save(black_box(&mut saved))?;
     sampler.restore(black_box(&saved))?;
     sampler.reset();
-    let mut rollouts = Rollouts::<FUTURES>::new(&mut sampler, &mut futures)?;
+    let mut rollouts = Rollouts::<FUTURES, K>::new(&mut sampler, &mut futures)?;
     rollouts.advance(rng, black_box(FeedMode::Mean));
     black_box((
         rollouts.mean(black_box(0)),

@@ -9,7 +9,7 @@ use crate::limits::{UNIT_LIMIT, WEIGHT_LIMIT};
 use crate::models::model::Model;
 use crate::models::state::State;
 use crate::moments::at_most;
-use crate::spec::ModelSpec;
+use crate::spec::{AnyArchitecture, ModelSpec};
 
 /// Independent labels that the exported noise variance counts for, when it is compared with the errors.
 const NOISE_PRIOR: f32 = 2.0;
@@ -75,7 +75,7 @@ impl<'a> Readout<'a> {
     #[inline(never)] // once in flash, not once per caller
     pub(super) fn read_features(&mut self, spec: &ModelSpec, state: &State<'_>) {
         // The gain is free until the next update; variances of units are not used.
-        backend::read_units(spec, state.recurrent, self.features, self.factors.gain);
+        backend::read_units::<AnyArchitecture>(spec, state.recurrent, self.features, self.factors.gain);
         if let Some(one) = self.features.last_mut() {
             *one = 1.0;
         }

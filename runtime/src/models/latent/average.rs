@@ -8,7 +8,7 @@ use crate::moments::at_most;
 ///
 /// By the law of total variance, V = E[v_k] + V[m_k]: uncertainty about z adds the variance of the means to
 /// the epistemic part. The sums are Welford's (1962), which do not cancel.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Average<'a> {
     mean: &'a mut [f32],
     epistemic: &'a mut [f32],

@@ -5,12 +5,12 @@ use crate::backend;
 use crate::limits::UNIT_LIMIT;
 use crate::models::input::{RawRow, ResidualBase};
 use crate::models::outputs::{OutputSlices, Outputs};
-use crate::models::parts::{Loaded, Network};
+use crate::models::parts::{Known, Network};
 use crate::moments::{Moments, at_most, limited_mean};
 use crate::spec::Prior;
 
 /// Standardised moments of the generative network's inputs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct DecoderInput<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
@@ -22,17 +22,14 @@ pub(super) struct DecoderInput<'a> {
 }
 
 impl<'a> DecoderInput<'a> {
-    pub(super) fn carve(
-        words: &mut ArenaSplitter<'a>,
-        inputs: u16,
-        latents: u16,
-        first_latent: usize,
-    ) -> Option<Self> {
-        let mut list = |count: u16| words.carve(count.into());
+    pub(super) fn carve(words: &mut ArenaSplitter<'a>, inputs: usize, latents: usize) -> Option<Self> {
+        let mut list = |count: usize| words.carve(count);
+        let first_latent = inputs.saturating_sub(latents);
         Some(DecoderInput { mean: list(inputs)?, var: list(inputs)?, noise: list(latents)?, first_latent })
     }
 
     /// Sets every input to its mean, without variance.
+    #[inline(never)] // twice in a reset
     pub(super) fn clear(&mut self) {
         self.mean.fill(0.0);
         self.var.fill(0.0);
@@ -97,14 +94,13 @@ impl<'a> DecoderInput<'a> {
 
     /// Replaces the distribution of z_t by that of z_{t+1} under the prior.
     pub(super) fn predict(&mut self, prior: Prior) {
-        copy(self.noise, self.var.get(self.first_latent..).unwrap_or_default());
-        let (mean, var) = self.latents();
-        match prior {
-            Prior::White => {
-                mean.fill(0.0);
-                var.fill(1.0);
+        let latents = self.mean.iter_mut().zip(self.var.iter_mut()).skip(self.first_latent);
+        for ((mean, var), before) in latents.zip(self.noise.iter_mut()) {
+            *before = *var;
+            match prior {
+                Prior::White => (*mean, *var) = (0.0, 1.0),
+                Prior::Wiener => add_noise(mean, var, 1.0),
             }
-            Prior::Wiener => var.iter_mut().for_each(|var| *var = at_most(*var + 1.0, VAR_LIMIT)),
         }
     }
 
@@ -123,16 +119,13 @@ impl<'a> DecoderInput<'a> {
     pub(super) fn finish_posterior(&mut self) {
         let first = self.first_latent;
         let latents = self.mean.iter_mut().zip(self.var.iter_mut()).skip(first);
-        for ((mean, var), noise) in latents.zip(&*self.noise) {
-            *mean = limited_mean(*mean);
-            *var = at_most(*var + noise, VAR_LIMIT);
-        }
+        latents.zip(&*self.noise).for_each(|((mean, var), noise)| add_noise(mean, var, *noise));
     }
 
     /// Writes the row that the generative network reads next, in standardised units; gaps are imputed by its
     /// prediction.
     #[inline(never)]
-    pub(super) fn write_row(&mut self, generative: &Loaded<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
+    pub(super) fn write_row(&mut self, generative: &impl Known, row: RawRow<'_>, predicted: &Outputs<'_>) {
         let (means, vars) = self.others();
         for (channel, (mean, var)) in means.iter_mut().zip(vars).enumerate() {
             let reading = row.reading(channel).or_else(|| predicted.impute(channel));
@@ -143,10 +136,16 @@ impl<'a> DecoderInput<'a> {
 
     /// Writes the units of the recognition network's last layer.
     #[inline(never)]
-    pub(super) fn write_units(&mut self, recognition: &Loaded<'_>, recurrent: &[f32]) {
+    pub(super) fn write_units<N: Known>(&mut self, recognition: &N, recurrent: &[f32]) {
         let (means, vars) = self.others();
-        backend::read_units(recognition.spec(), recurrent, means, vars);
+        backend::read_units::<N>(recognition.spec(), recurrent, means, vars);
     }
+}
+
+/// Adds the noise to the propagated variance of a latent.
+#[inline(never)] // the loop around it would be unrolled
+fn add_noise(mean: &mut f32, var: &mut f32, noise: f32) {
+    (*mean, *var) = (limited_mean(*mean), at_most(*var + noise, VAR_LIMIT));
 }
 
 /// Largest variance of a latent.

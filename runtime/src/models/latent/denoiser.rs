@@ -1,6 +1,8 @@
 //! Online denoising: estimates of rows without their noise, from past and present alone.
 
+use super::embedded::EmbeddedLatent;
 use super::model::LatentModel;
+use super::parts::{KnownLatent, LoadedLatent};
 use super::prior::LatentPriors;
 use super::state::LatentState;
 use crate::arena::Arena;
@@ -36,8 +38,8 @@ use crate::spec::Family;
 /// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Denoiser<'m, 'a> {
-    model: LatentModel<'m>,
+pub struct Denoiser<'m, 'a, K = LoadedLatent<'m>> {
+    model: LatentModel<'m, K>,
     state: LatentState<'a>,
 }
 
@@ -46,10 +48,26 @@ impl<'m, 'a> Denoiser<'m, 'a> {
 
     fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
         let model = model.expect(Family::Vosp, "VOSP in a denoiser")?;
-        let state = model.start(words)?;
+        let mut state = LatentState::default();
+        model.start(&mut state, words)?;
         Ok(Denoiser { model, state })
     }
+}
 
+impl<'a, E: EmbeddedLatent> Denoiser<'static, 'a, E> {
+    /// A stream of a model that is known while compiling; what [`embed_denoiser!`](crate::embed_denoiser)
+    /// defines calls it. There is nothing to check, and an arena that is too small does not compile.
+    #[doc(hidden)]
+    pub fn embedded<const WORDS: usize>(held: E, arena: &'a mut Arena<WORDS>) -> Self {
+        const { assert!(WORDS >= crate::arena_words(E::BYTES), "the arena is too small for the model") };
+        const { assert!(crate::is_denoiser(E::BYTES), "this is not the checkpoint of a denoiser") };
+        let model = LatentModel::embedded(held);
+        let state = model.start_known(arena.words_mut());
+        Denoiser { model, state }
+    }
+}
+
+impl<'m, K: KnownLatent> Denoiser<'m, '_, K> {
     /// Reads one noisy row in raw units and estimates it without the noise.
     ///
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short
@@ -66,19 +84,19 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// in squared raw units.
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Denoiser { model, state } = self;
-        let mut implausible = core::mem::take(&mut state.outputs.implausible);
-        let found = model.recognition().check_row(mean, &mut implausible);
+        let mut implausible = model.take_implausible(state);
+        let found = model.held.recognition().check_row(mean, &mut implausible);
         let row = RawRow::new(mean, var, found);
         model.predict_next(state);
         // What is scored and imputed is a noisy row.
         let [_, _, aleatoric] = state.outputs.slices();
-        model.row_noise().add_to(aleatoric);
-        state.outputs.score(&model.generative().held, &row);
+        model.held.row_noise().add_to(aleatoric);
+        state.outputs.score(&model.held.generative().held, &row);
         model.recognise(state, row);
         model.decode(state, LatentPriors::default());
-        state.decoder_input.write_units(&model.recognition().held, state.recognition);
+        state.decoder_input.write_units(&model.held.recognition().held, state.recognition);
         state.predicted = false;
-        state.outputs.implausible = implausible;
+        model.put_implausible(state, implausible);
         state.outputs.prediction()
     }
 
@@ -103,5 +121,5 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         self.state.outputs.implausible.count()
     }
 
-    stream_methods!(LatentModel<'m>, "[`LatentModel::saved_words`]");
+    stream_methods!(LatentModel<'m, K>, "[`LatentModel::saved_words`]");
 }

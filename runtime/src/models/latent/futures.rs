@@ -4,6 +4,7 @@ use rand_core::Rng;
 
 use super::model::LatentModel;
 use super::network_inputs::{Inputs, Latents};
+use super::parts::KnownLatent;
 use super::sampler::{FeedMode, Sampler};
 use super::state::LatentState;
 use super::steps::network_step;
@@ -51,7 +52,11 @@ impl<'s> Futures<'s> {
     ///
     /// # Errors
     /// If the slice is too short.
-    pub fn start(model: &LatentModel<'_>, words: &'s mut [f32], count: usize) -> Result<Self, Error> {
+    pub fn start(
+        model: &LatentModel<'_, impl KnownLatent>,
+        words: &'s mut [f32],
+        count: usize,
+    ) -> Result<Self, Error> {
         let (needed, found) = (count.saturating_mul(model.future_words()), words.len());
         let words = words.get_mut(..needed).ok_or(Error::Arena { needed, found })?;
         Ok(Futures { words, horizon: 0 })
@@ -69,10 +74,15 @@ impl<'s> Futures<'s> {
 
     /// Extends every future by one step, each with a z of its own. The sampler lends its scratch; its stream
     /// is unchanged afterwards.
-    pub fn advance(&mut self, sampler: &mut Sampler<'_, '_>, rng: &mut (impl Rng + ?Sized), feed: FeedMode) {
+    pub fn advance(
+        &mut self,
+        sampler: &mut Sampler<'_, '_, impl KnownLatent>,
+        rng: &mut (impl Rng + ?Sized),
+        feed: FeedMode,
+    ) {
         let (words, first) = (future_words(sampler.model()), self.horizon == 0);
         let (model, state) = sampler.parts();
-        let network = model.generative();
+        let network = model.held.generative();
         // The futures overwrite the last prediction.
         state.predicted = false;
         for future in self.words.chunks_exact_mut(words) {
@@ -84,9 +94,9 @@ impl<'s> Futures<'s> {
             state.draw_latents(rng);
             let LatentState { decoder_input, outputs, scratch, .. } = &mut *state;
             let inputs = if first {
-                Inputs::decoder(&network.held, decoder_input, Latents::Moments)
+                Inputs::decoder(&model.held, decoder_input, Latents::Moments)
             } else {
-                Inputs::row_and_latents(&network.held, row, decoder_input, Latents::Moments)
+                Inputs::row_and_latents(&model.held, row, decoder_input, Latents::Moments)
             };
             network_step(&network.held, recurrent, scratch, inputs, outputs.slices());
             if feed == FeedMode::Draw {
@@ -98,9 +108,13 @@ impl<'s> Futures<'s> {
     }
 
     /// The values of one channel, future by future; none before the first step.
-    pub fn values(&self, model: &LatentModel<'_>, channel: usize) -> impl Iterator<Item = f32> + '_ {
+    pub fn values(
+        &self,
+        model: &LatentModel<'_, impl KnownLatent>,
+        channel: usize,
+    ) -> impl Iterator<Item = f32> + '_ {
         let word = if self.horizon > 0 && channel < model.channels() {
-            model.generative().spec().recurrent_words() + channel
+            model.held.generative().spec().recurrent_words() + channel
         } else {
             usize::MAX
         };
@@ -108,19 +122,19 @@ impl<'s> Futures<'s> {
     }
 
     /// Mean of a channel over the futures; `None` before the first step, or if there is no such channel.
-    pub fn mean(&self, model: &LatentModel<'_>, channel: usize) -> Option<f32> {
+    pub fn mean(&self, model: &LatentModel<'_, impl KnownLatent>, channel: usize) -> Option<f32> {
         self.moments(model, channel).map(|(mean, _)| mean)
     }
 
     /// Standard deviation of a channel over the futures, about their own mean (the root of a sum over one
     /// less than their number); 0 for one future.
-    pub fn std_dev(&self, model: &LatentModel<'_>, channel: usize) -> Option<f32> {
+    pub fn std_dev(&self, model: &LatentModel<'_, impl KnownLatent>, channel: usize) -> Option<f32> {
         self.moments(model, channel).map(|(_, std_dev)| std_dev)
     }
 
     /// Quantile `q`, from 0 to 1, of a channel over the futures: linear between the sorted values (Hyndman
     /// and Fan 1996, definition 7).
-    pub fn quantile(&self, model: &LatentModel<'_>, channel: usize, q: f32) -> Option<f32> {
+    pub fn quantile(&self, model: &LatentModel<'_, impl KnownLatent>, channel: usize, q: f32) -> Option<f32> {
         let last = self.values(model, channel).count().checked_sub(1)?;
         let position = q.clamp(0.0, 1.0) * last as f32;
         let below = position as usize;
@@ -131,7 +145,7 @@ impl<'s> Futures<'s> {
 
     /// Mean and standard deviation. Where squares leave the finite range, they are those of smaller values: a
     /// power of two changes no bit of a mantissa.
-    fn moments(&self, model: &LatentModel<'_>, channel: usize) -> Option<(f32, f32)> {
+    fn moments(&self, model: &LatentModel<'_, impl KnownLatent>, channel: usize) -> Option<(f32, f32)> {
         let (mean, std_dev) = moments(self.values(model, channel))?;
         if std_dev.is_finite() {
             return Some((mean, std_dev));
@@ -142,7 +156,7 @@ impl<'s> Futures<'s> {
 
     /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and sorting would
     /// need memory.
-    fn ranked(&self, model: &LatentModel<'_>, channel: usize, rank: usize) -> Option<f32> {
+    fn ranked(&self, model: &LatentModel<'_, impl KnownLatent>, channel: usize, rank: usize) -> Option<f32> {
         self.values(model, channel).find(|value| {
             let (mut below, mut equal) = (0, 0);
             for other in self.values(model, channel) {
@@ -155,7 +169,7 @@ impl<'s> Futures<'s> {
 }
 
 /// Words of one future, never 0.
-fn future_words(model: &LatentModel<'_>) -> usize {
+fn future_words(model: &LatentModel<'_, impl KnownLatent>) -> usize {
     model.future_words().max(1)
 }
 

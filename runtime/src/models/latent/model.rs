@@ -1,15 +1,21 @@
-//! A loaded latent model and the memory it takes.
+//! A latent model and the memory it takes.
 
-use super::prior::{LatentPriors, RowNoise};
+use core::marker::PhantomData;
+
+use super::embedded::{Constants, EmbeddedLatent, Generative, Recognition};
+use super::parts::{KnownLatent, LoadedLatent};
 use super::state::LatentState;
 use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
 use crate::format::{Error, Part, Recheck};
 use crate::models::Model;
 use crate::models::cost::check_budget;
+use crate::models::parts::Known;
 use crate::spec::{Family, Forecast, LatentSpec};
 
-/// A loaded latent model: the weights of two networks in flash.
+/// A latent model: the weights of two networks in flash. [`LoadedLatent`] at run time, or a type of
+/// [`embed_denoiser!`](crate::embed_denoiser) or [`embed_sampler!`](crate::embed_sampler) that is known while
+/// compiling.
 ///
 /// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this
 /// type has the sizes that they need.
@@ -25,15 +31,9 @@ use crate::spec::{Family, Forecast, LatentSpec};
 /// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct LatentModel<'m> {
-    spec: LatentSpec,
-    recognition: Model<'m>,
-    generative: Model<'m>,
-    prior: LatentPriors<'m>,
-    row_noise: RowNoise<'m>,
-    /// From the first byte of both networks.
-    recheck: Recheck<'m>,
-    crc: u32,
+pub struct LatentModel<'m, K = LoadedLatent<'m>> {
+    pub(in crate::models) held: K,
+    bytes: PhantomData<&'m [u8]>,
 }
 
 impl<'m> LatentModel<'m> {
@@ -44,15 +44,7 @@ impl<'m> LatentModel<'m> {
     #[inline(never)]
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
         let checkpoint = LatentCheckpoint::read(bytes)?;
-        Ok(LatentModel {
-            spec: *checkpoint.spec(),
-            recognition: Model::new(checkpoint.recognition().clone()),
-            generative: Model::new(checkpoint.generative().clone()),
-            prior: LatentPriors::new(checkpoint.prior_numbers()),
-            row_noise: RowNoise::new(checkpoint.row_noise_numbers()),
-            recheck: checkpoint.recheck(),
-            crc: checkpoint.crc(),
-        })
+        Ok(LatentModel { held: LoadedLatent::new(&checkpoint), bytes: PhantomData })
     }
 
     /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
@@ -66,114 +58,160 @@ impl<'m> LatentModel<'m> {
         Ok(model)
     }
 
-    /// The architecture, apart from the two networks.
-    pub fn spec(&self) -> &LatentSpec {
-        &self.spec
-    }
-
     /// The network that reads x_t and computes q(z_t | x_{1:t}).
     pub fn recognition(&self) -> &Model<'m> {
-        &self.recognition
+        &self.held.recognition
     }
 
     /// The network that computes p(x_t | …, z_t).
     pub fn generative(&self) -> &Model<'m> {
-        &self.generative
+        &self.held.generative
     }
 
-    /// The prior of z that was fitted after training; empty if predictions use that of the spec.
-    pub(super) fn fitted_prior(&self) -> LatentPriors<'m> {
-        self.prior
+    /// A second look at the bytes of both networks, in case the flash has changed since they were loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.held.recheck.clone()
     }
 
-    /// The noise of observed rows that predictions do not contain.
-    pub(super) fn row_noise(&self) -> RowNoise<'m> {
-        self.row_noise
+    /// The checksum of the checkpoint: identifies exactly this model.
+    pub fn crc(&self) -> u32 {
+        self.held.crc
+    }
+
+    /// An error unless the model is of this family.
+    pub(super) fn expect(self, family: Family, allowed: &'static str) -> Result<Self, Error> {
+        if self.spec().family == family {
+            return Ok(self);
+        }
+        Err(Error::Invalid { part: Part::Latent, field: "family", allowed })
+    }
+}
+
+impl<E: EmbeddedLatent> LatentModel<'static, E> {
+    /// The model of a type; what [`embed_denoiser!`](crate::embed_denoiser) and
+    /// [`embed_sampler!`](crate::embed_sampler) define calls it.
+    #[doc(hidden)]
+    pub const fn embedded(held: E) -> Self {
+        LatentModel { held, bytes: PhantomData }
+    }
+
+    /// Begins a stream in memory that is known to be large enough. Carves it up twice: a state that was reset
+    /// lies in memory, and moving it from there takes a library's copying of memory, 900 bytes of code.
+    #[inline(always)]
+    pub(super) fn start_known<'a>(&self, words: &'a mut [f32]) -> LatentState<'a> {
+        let predicted = self.reset_known(words);
+        let mut state = LatentState { predicted, ..LatentState::default() };
+        state.carve(self.spec(), self.memory(), words);
+        state
+    }
+
+    /// Resets the stream in such memory; whether its outputs are then the prediction of the next row.
+    fn reset_known(&self, words: &mut [f32]) -> bool {
+        let mut state = LatentState::default();
+        state.carve(self.spec(), self.memory(), words);
+        self.reset(&mut state);
+        state.predicted
+    }
+
+    /// The network that reads x_t and computes q(z_t | x_{1:t}).
+    pub fn recognition(&self) -> &'static Model<'static, Recognition<E>> {
+        Constants::<E>::recognition()
+    }
+
+    /// The network that computes p(x_t | …, z_t).
+    pub fn generative(&self) -> &'static Model<'static, Generative<E>> {
+        Constants::<E>::generative()
+    }
+
+    /// A second look at the bytes of both networks, in case the flash has changed since the program was made.
+    pub fn recheck(&self) -> Recheck<'static> {
+        Constants::<E>::recheck()
+    }
+
+    /// The checksum of the checkpoint: identifies exactly this model.
+    pub fn crc(&self) -> u32 {
+        Constants::<E>::crc()
+    }
+}
+
+impl<K: KnownLatent> LatentModel<'_, K> {
+    /// The architecture, apart from the two networks.
+    #[inline(always)]
+    pub fn spec(&self) -> &LatentSpec {
+        self.held.spec()
     }
 
     /// Whether predictions of rows use a prior of z that was fitted after training, an
     /// [`AutoregressivePrior`](crate::checkpoint::AutoregressivePrior) per latent.
     pub fn has_fitted_prior(&self) -> bool {
-        !self.prior.is_empty()
+        !self.held.prior().is_empty()
     }
 
     /// Whether steps of both networks run in the kernels in assembler of the target core; see
     /// [`Model::is_accelerated`].
     pub fn is_accelerated(&self) -> bool {
-        self.recognition.is_accelerated() && self.generative.is_accelerated()
-    }
-
-    /// A second look at the bytes of both networks, in case the flash has changed since they were loaded.
-    pub fn recheck(&self) -> Recheck<'m> {
-        self.recheck.clone()
+        self.held.recognition().is_accelerated() && self.held.generative().is_accelerated()
     }
 
     /// Channels of a row.
     pub fn channels(&self) -> usize {
-        self.recognition.spec().inputs.into()
-    }
-
-    /// The checksum of the checkpoint: identifies exactly this model.
-    pub fn crc(&self) -> u32 {
-        self.crc
+        self.held.recognition().spec().inputs.into()
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its
     /// [`Arena`](crate::Arena).
     #[inline(never)]
     pub fn arena_words(&self) -> usize {
-        latent_words(&self.spec, self.recognition.spec().memory(), self.generative.spec().memory())
+        let [recognition, generative] = self.memory();
+        latent_words(self.spec(), recognition, generative)
     }
 
     /// Numbers in a saved stream: its recurrent state, for a denoiser its last estimate, and with plausible
     /// ranges the number of implausible values.
     #[inline(never)]
     pub fn saved_words(&self) -> usize {
-        let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
+        let (recognition, generative) = (self.held.recognition().spec(), self.held.generative().spec());
         recognition.saved_state_words()
             + recognition.total_words()
-            + match self.spec.family {
+            + match self.spec().family {
                 Family::Storn => generative.saved_state_words() + 2 * self.channels(),
-                Family::Vosp => 2 * usize::from(self.spec.latents) + 3 * self.channels(),
+                Family::Vosp => 2 * usize::from(self.spec().latents) + 3 * self.channels(),
             }
     }
 
     /// Words of RAM for each future of a [`Rollouts`](crate::Rollouts).
     #[inline(never)]
     pub fn future_words(&self) -> usize {
-        self.generative.spec().recurrent_words() + self.channels()
-    }
-
-    /// Slices of one number per channel in which moments over draws are accumulated.
-    pub(super) fn averaged_lists(&self) -> usize {
-        averaged_lists(&self.spec)
-    }
-
-    /// Words of scratch: the networks take turns.
-    #[inline(never)]
-    pub(super) fn scratch_words(&self) -> usize {
-        self.recognition.spec().scratch_words().max(self.generative.spec().scratch_words())
+        self.held.generative().spec().recurrent_words() + self.channels()
     }
 
     /// Index of the first latent among the inputs of the generative network.
     pub(super) fn first_latent(&self) -> usize {
-        usize::from(self.generative.spec().inputs).saturating_sub(self.spec.latents.into())
+        usize::from(self.held.generative().spec().inputs).saturating_sub(self.spec().latents.into())
     }
 
-    /// An error unless the model is of this family.
-    pub(super) fn expect(self, family: Family, allowed: &'static str) -> Result<Self, Error> {
-        if self.spec.family == family {
-            return Ok(self);
-        }
-        Err(Error::Invalid { part: Part::Latent, field: "family", allowed })
+    /// Memory of both networks.
+    #[inline(always)]
+    fn memory(&self) -> [NetworkMemory; 2] {
+        [self.held.recognition().held.memory(), self.held.generative().held.memory()]
+    }
+
+    /// Carves up a caller's memory; its contents stay as they are.
+    pub(super) fn carve<'a>(&self, state: &mut LatentState<'a>, words: &'a mut [f32]) -> Result<(), Error> {
+        let (memory, found) = (self.memory(), words.len());
+        let carved = state.carve(self.spec(), memory, words);
+        carved.ok_or_else(|| {
+            let [recognition, generative] = memory;
+            Error::Arena { needed: latent_words(self.spec(), recognition, generative), found }
+        })
     }
 
     /// Carves up a caller's memory and resets the stream in it.
     #[inline(never)]
-    pub(super) fn start<'a>(&self, words: &'a mut [f32]) -> Result<LatentState<'a>, Error> {
-        let mut state = LatentState::carve(self, words)?;
-        self.reset(&mut state);
-        Ok(state)
+    pub(super) fn start<'a>(&self, state: &mut LatentState<'a>, words: &'a mut [f32]) -> Result<(), Error> {
+        self.carve(state, words)?;
+        self.reset(state);
+        Ok(())
     }
 }
 
@@ -201,7 +239,8 @@ pub(in crate::models) const fn latent_words(
         + scratch
 }
 
-const fn averaged_lists(spec: &LatentSpec) -> usize {
+/// Slices of one number per channel in which moments over draws are accumulated.
+pub(super) const fn averaged_lists(spec: &LatentSpec) -> usize {
     match spec.forecast {
         Forecast::Moments | Forecast::PosteriorMean => 0,
         Forecast::Draws { .. } => 3,

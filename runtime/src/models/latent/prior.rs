@@ -6,7 +6,7 @@ use crate::moments::{Moments, at_most};
 /// One [`AutoregressivePrior`](crate::checkpoint::AutoregressivePrior) per latent, as mean, variance and
 /// decay; empty if the model has the prior of its training.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LatentPriors<'m>(F32s<'m>);
+pub struct LatentPriors<'m>(F32s<'m>);
 
 impl<'m> LatentPriors<'m> {
     pub(super) fn new(numbers: F32s<'m>) -> Self {
@@ -14,7 +14,7 @@ impl<'m> LatentPriors<'m> {
     }
 
     pub(super) fn is_empty(self) -> bool {
-        self.0.iter().len() == 0
+        self.0.is_empty()
     }
 
     /// The stationary moments of every latent.
@@ -33,7 +33,7 @@ impl<'m> LatentPriors<'m> {
 /// Variance of the noise that observed rows have and predicted rows have not, per channel in raw units; empty
 /// if there is none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RowNoise<'m>(F32s<'m>);
+pub struct RowNoise<'m>(F32s<'m>);
 
 impl<'m> RowNoise<'m> {
     pub(super) fn new(numbers: F32s<'m>) -> Self {

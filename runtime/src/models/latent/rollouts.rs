@@ -3,6 +3,7 @@
 use rand_core::Rng;
 
 use super::futures::Futures;
+use super::parts::{KnownLatent, LoadedLatent};
 use super::sampler::{FeedMode, Sampler};
 use crate::arena::Arena;
 use crate::format::Error;
@@ -10,7 +11,8 @@ use crate::format::Error;
 /// `K` sampled futures of a stream.
 ///
 /// Each [`advance`](Self::advance) extends all of them by one step; mean, standard deviation and quantiles
-/// are those of the rows drawn. The sampler lends its scratch and is unchanged afterwards.
+/// are those of the rows drawn. The sampler lends its scratch and is unchanged afterwards. Those of a sampler
+/// that is known while compiling ([`embed_sampler!`](crate::embed_sampler)) are `Rollouts::<16, _>`.
 ///
 /// ```
 /// use quaver::{Arena, Rollouts, FeedMode, Sampler};
@@ -35,19 +37,19 @@ use crate::format::Error;
 /// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Rollouts<'s, 'm, 'a, const K: usize> {
-    sampler: &'s mut Sampler<'m, 'a>,
+pub struct Rollouts<'s, 'm, 'a, const K: usize, L = LoadedLatent<'m>> {
+    sampler: &'s mut Sampler<'m, 'a, L>,
     futures: Futures<'s>,
 }
 
-impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
+impl<'s, 'm, 'a, const K: usize, L: KnownLatent> Rollouts<'s, 'm, 'a, K, L> {
     /// Starts `K` futures of `sampler`'s stream, in an arena of `K` ×
     /// [`future_words`](crate::LatentModel::future_words).
     ///
     /// # Errors
     /// If the arena is too small.
     pub fn new<const WORDS: usize>(
-        sampler: &'s mut Sampler<'m, 'a>,
+        sampler: &'s mut Sampler<'m, 'a, L>,
         arena: &'s mut Arena<WORDS>,
     ) -> Result<Self, Error> {
         Self::new_in(sampler, arena.words_mut())
@@ -57,7 +59,7 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
     ///
     /// # Errors
     /// If the slice is too short.
-    pub fn new_in(sampler: &'s mut Sampler<'m, 'a>, words: &'s mut [f32]) -> Result<Self, Error> {
+    pub fn new_in(sampler: &'s mut Sampler<'m, 'a, L>, words: &'s mut [f32]) -> Result<Self, Error> {
         let futures = Futures::start(sampler.model(), words, K)?;
         Ok(Rollouts { sampler, futures })
     }

@@ -2,8 +2,10 @@
 
 use rand_core::Rng;
 
+use super::embedded::EmbeddedLatent;
 use super::model::LatentModel;
 use super::network_inputs::{Inputs, Latents};
+use super::parts::{KnownLatent, LoadedLatent};
 use super::state::LatentState;
 use super::steps::network_step;
 use crate::arena::Arena;
@@ -54,8 +56,8 @@ pub enum FeedMode {
 /// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Sampler<'m, 'a> {
-    pub(super) model: LatentModel<'m>,
+pub struct Sampler<'m, 'a, K = LoadedLatent<'m>> {
+    pub(super) model: LatentModel<'m, K>,
     pub(super) state: LatentState<'a>,
 }
 
@@ -64,10 +66,26 @@ impl<'m, 'a> Sampler<'m, 'a> {
 
     fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
         let model = model.expect(Family::Storn, "STORN in a sampler")?;
-        let state = model.start(words)?;
+        let mut state = LatentState::default();
+        model.start(&mut state, words)?;
         Ok(Sampler { model, state })
     }
+}
 
+impl<'a, E: EmbeddedLatent> Sampler<'static, 'a, E> {
+    /// A stream of a model that is known while compiling; what [`embed_sampler!`](crate::embed_sampler)
+    /// defines calls it. There is nothing to check, and an arena that is too small does not compile.
+    #[doc(hidden)]
+    pub fn embedded<const WORDS: usize>(held: E, arena: &'a mut Arena<WORDS>) -> Self {
+        const { assert!(WORDS >= crate::arena_words(E::BYTES), "the arena is too small for the model") };
+        const { assert!(crate::is_sampler(E::BYTES), "this is not the checkpoint of a sampler") };
+        let model = LatentModel::embedded(held);
+        let state = model.start_known(arena.words_mut());
+        Sampler { model, state }
+    }
+}
+
+impl<'m, 'a, K: KnownLatent> Sampler<'m, 'a, K> {
     /// Reads one row in raw units and predicts the next, p(x_{t+1} | x_{1:t}); see
     /// [`prediction`](Self::prediction).
     ///
@@ -83,16 +101,16 @@ impl<'m, 'a> Sampler<'m, 'a> {
     /// channel, in squared raw units.
     pub fn observe_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Sampler { model, state } = self;
-        let mut implausible = core::mem::take(&mut state.outputs.implausible);
-        let found = model.recognition().check_row(mean, &mut implausible);
+        let mut implausible = model.take_implausible(state);
+        let found = model.held.recognition().check_row(mean, &mut implausible);
         let row = RawRow::new(mean, var, found);
         model.predict_next(state);
-        state.outputs.score(&model.generative().held, &row);
+        state.outputs.score(&model.held.generative().held, &row);
         model.recognise(state, row);
         model.advance_generative(state);
-        state.decoder_input.write_row(&model.generative().held, row, &state.outputs);
+        state.decoder_input.write_row(&model.held.generative().held, row, &state.outputs);
         state.predicted = false;
-        state.outputs.implausible = implausible;
+        model.put_implausible(state, implausible);
         self.prediction()
     }
 
@@ -112,15 +130,15 @@ impl<'m, 'a> Sampler<'m, 'a> {
         let Sampler { model, state } = self;
         state.draw_latents(rng);
         let LatentState { recognition, generative, decoder_input, outputs, scratch, .. } = state;
-        let inputs = Inputs::decoder(&model.generative().held, decoder_input, Latents::Moments);
-        network_step(&model.generative().held, generative, scratch, inputs, outputs.slices());
+        let inputs = Inputs::decoder(&model.held, decoder_input, Latents::Moments);
+        network_step(&model.held.generative().held, generative, scratch, inputs, outputs.slices());
         if feed == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow::unchecked(outputs.mean);
-        let inputs = Inputs::row(&model.recognition().held, row, None);
-        model.recognition().advance_layers(recognition, scratch, &inputs);
-        decoder_input.write_row(&model.generative().held, row, outputs);
+        let inputs = Inputs::row(&model.held, row, None);
+        model.held.recognition().advance_layers(recognition, scratch, &inputs);
+        decoder_input.write_row(&model.held.generative().held, row, outputs);
         state.outputs.forget_surprise();
         state.predicted = false;
         state.outputs.mean
@@ -139,7 +157,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
     pub fn fork<'b, const WORDS: usize>(
         &self,
         arena: &'b mut Arena<WORDS>,
-    ) -> Result<Sampler<'m, 'b>, Error> {
+    ) -> Result<Sampler<'m, 'b, K>, Error> {
         self.fork_in(arena.words_mut())
     }
 
@@ -147,18 +165,19 @@ impl<'m, 'a> Sampler<'m, 'a> {
     ///
     /// # Errors
     /// If the slice is shorter than [`LatentModel::arena_words`].
-    pub fn fork_in<'b>(&self, words: &'b mut [f32]) -> Result<Sampler<'m, 'b>, Error> {
-        let mut state = LatentState::carve(&self.model, words)?;
+    pub fn fork_in<'b>(&self, words: &'b mut [f32]) -> Result<Sampler<'m, 'b, K>, Error> {
+        let mut state = LatentState::default();
+        self.model.carve(&mut state, words)?;
         state.copy_from(&self.state);
         Ok(Sampler { model: self.model.clone(), state })
     }
 
     /// The model and the stream, for futures of it.
-    pub(super) fn parts(&mut self) -> (&LatentModel<'m>, &mut LatentState<'a>) {
+    pub(super) fn parts(&mut self) -> (&LatentModel<'m, K>, &mut LatentState<'a>) {
         (&self.model, &mut self.state)
     }
 
-    stream_methods!(LatentModel<'m>, "[`LatentModel::saved_words`]");
+    stream_methods!(LatentModel<'m, K>, "[`LatentModel::saved_words`]");
 }
 
 impl LatentState<'_> {

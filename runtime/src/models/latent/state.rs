@@ -2,14 +2,14 @@
 
 use super::average::Average;
 use super::decoder_input::DecoderInput;
-use super::model::LatentModel;
+use super::model::averaged_lists;
 use crate::arena::{ArenaSplitter, copy};
-use crate::format::Error;
+use crate::backend::NetworkMemory;
 use crate::models::outputs::Outputs;
-use crate::spec::Family;
+use crate::spec::{Family, LatentSpec};
 
 /// State of two networks, and scratch for their steps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LatentState<'a> {
     /// Layers of the recognition network.
     pub(super) recognition: &'a mut [f32],
@@ -28,34 +28,30 @@ pub(super) struct LatentState<'a> {
 }
 
 impl<'a> LatentState<'a> {
-    /// Carves up a caller's memory; its contents stay as they are.
-    pub(super) fn carve(model: &LatentModel<'_>, words: &'a mut [f32]) -> Result<Self, Error> {
-        let too_small = Error::Arena { needed: model.arena_words(), found: words.len() };
+    /// Carves up a caller's memory for a stream of both networks, recognition and generative; the contents of
+    /// the memory stay as they are. In place, because a state is large to be moved.
+    #[inline(always)]
+    pub(super) fn carve(
+        &mut self,
+        spec: &LatentSpec,
+        [recognition, generative]: [NetworkMemory; 2],
+        words: &'a mut [f32],
+    ) -> Option<()> {
         let mut words = ArenaSplitter::new(words);
-        let (recognition, generative) = (model.recognition().spec(), model.generative().spec());
-        let remembered = match model.spec().family {
-            Family::Storn => generative.recurrent_words(),
+        let remembered = match spec.family {
+            Family::Storn => generative.recurrent,
             Family::Vosp => 0,
         };
-        let averaged = if model.averaged_lists() > 0 { model.channels() } else { 0 };
-        let mut state = || {
-            Some(LatentState {
-                recognition: words.carve(recognition.recurrent_words())?,
-                generative: words.carve(remembered)?,
-                lookahead: words.carve(generative.recurrent_words())?,
-                decoder_input: DecoderInput::carve(
-                    &mut words,
-                    generative.inputs,
-                    model.spec().latents,
-                    model.first_latent(),
-                )?,
-                outputs: Outputs::carve(&mut words, generative.outputs, recognition.implausible_words())?,
-                predicted: false,
-                average: Average::carve(&mut words, averaged)?,
-                scratch: words.carve(model.scratch_words())?,
-            })
-        };
-        state().ok_or(too_small)
+        let latents = spec.latents.into();
+        let averaged = if averaged_lists(spec) > 0 { recognition.inputs } else { 0 };
+        self.recognition = words.carve(recognition.recurrent)?;
+        self.generative = words.carve(remembered)?;
+        self.lookahead = words.carve(generative.recurrent)?;
+        self.decoder_input = DecoderInput::carve(&mut words, generative.inputs, latents)?;
+        self.outputs = Outputs::carve(&mut words, generative.outputs as u16, recognition.implausible)?;
+        self.average = Average::carve(&mut words, averaged)?;
+        self.scratch = words.carve(recognition.scratch.max(generative.scratch))?;
+        Some(())
     }
 
     /// Copies the state of another stream of the same model.

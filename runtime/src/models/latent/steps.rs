@@ -4,40 +4,69 @@
 
 use super::model::LatentModel;
 use super::network_inputs::{Inputs, Latents, NetworkStep};
+use super::parts::KnownLatent;
 use super::prior::LatentPriors;
 use super::state::LatentState;
 use crate::arena::copy;
 use crate::backend;
 use crate::models::emitter::Emitter;
+use crate::models::implausible::Implausible;
 use crate::models::input::RawRow;
 use crate::models::outputs::OutputSlices;
-use crate::models::parts::{Loaded, Network};
+use crate::models::parts::{Known, Network};
 use crate::spec::{Family, Forecast, Layout, Likelihood};
 
-impl LatentModel<'_> {
+impl<K: KnownLatent> LatentModel<'_, K> {
     /// Resets the stream. The prediction is then that of the first row.
     #[inline(never)]
     pub(super) fn reset(&self, state: &mut LatentState<'_>) {
         state.recognition.fill(0.0);
-        state.generative.fill(0.0);
+        if self.spec().family == Family::Storn {
+            state.generative.fill(0.0);
+        }
         state.lookahead.fill(0.0);
         state.decoder_input.clear();
-        state.decoder_input.start_latents(self.fitted_prior().stationary());
+        state.decoder_input.start_latents(self.held.prior().stationary());
         state.outputs.forget_surprise();
-        state.outputs.implausible.reset();
+        if self.has_ranges() {
+            state.outputs.implausible.reset();
+        }
         state.predicted = false;
         self.predict_next(state);
         if self.spec().family == Family::Vosp {
             // The first step starts from z_0 = 0, or from the stationary distribution of a fitted prior.
             state.decoder_input.clear();
-            state.decoder_input.start_latents(self.fitted_prior().stationary());
+            state.decoder_input.start_latents(self.held.prior().stationary());
             state.predicted = false;
+        }
+    }
+
+    /// Whether rows have plausible ranges.
+    fn has_ranges(&self) -> bool {
+        self.held.recognition().spec().extensions.ranges
+    }
+
+    /// Takes implausible values out of the stream while a row refers to them; nothing without ranges.
+    #[inline(always)]
+    pub(super) fn take_implausible<'a>(&self, state: &mut LatentState<'a>) -> Implausible<'a> {
+        if self.has_ranges() {
+            core::mem::take(&mut state.outputs.implausible)
+        } else {
+            Implausible::default()
+        }
+    }
+
+    /// Puts them back.
+    #[inline(always)]
+    pub(super) fn put_implausible<'a>(&self, state: &mut LatentState<'a>, implausible: Implausible<'a>) {
+        if self.has_ranges() {
+            state.outputs.implausible = implausible;
         }
     }
 
     /// Distribution of rows given the outputs.
     pub(super) fn likelihood(&self) -> Likelihood {
-        self.generative().spec().likelihood
+        self.held.generative().spec().likelihood
     }
 
     /// Predicts the next row, p(x_{t+1} | x_{1:t}), with z_{t+1} from the prior, unless that is done.
@@ -47,7 +76,7 @@ impl LatentModel<'_> {
             if !self.has_fitted_prior() {
                 state.decoder_input.predict(self.spec().prior);
             }
-            self.decode(state, self.fitted_prior());
+            self.decode(state, self.held.prior());
             state.predicted = true;
         }
     }
@@ -56,8 +85,8 @@ impl LatentModel<'_> {
     #[inline(never)]
     pub(super) fn recognise(&self, state: &mut LatentState<'_>, row: RawRow<'_>) {
         let LatentState { recognition, decoder_input, outputs, scratch, .. } = state;
-        let inputs = Inputs::row(&self.recognition().held, row, Some(outputs));
-        network_step(&self.recognition().held, recognition, scratch, inputs, decoder_input.posterior());
+        let inputs = Inputs::row(&self.held, row, Some(outputs));
+        network_step(&self.held.recognition().held, recognition, scratch, inputs, decoder_input.posterior());
         decoder_input.finish_posterior();
     }
 
@@ -81,19 +110,21 @@ impl LatentModel<'_> {
     /// How latents are fed where an observed row has the posterior mean. The variance of a fitted prior is
     /// that of the prediction; without it an error bar would be that of an observed row.
     fn mean_of(&self, prior: LatentPriors<'_>) -> Latents {
-        let carries_variance = self.generative().spec().layout != Layout::Mean;
+        let carries_variance = self.held.generative().spec().layout != Layout::Mean;
         if prior.is_empty() || !carries_variance { Latents::Mean } else { Latents::Moments }
     }
 
     fn decode_with(&self, state: &mut LatentState<'_>, latents: Latents, prior: LatentPriors<'_>) {
         let LatentState { generative, lookahead, decoder_input, outputs, scratch, .. } = state;
-        copy(lookahead, generative);
+        if self.spec().family == Family::Storn {
+            copy(lookahead, generative);
+        }
         let inputs = if prior.is_empty() {
-            Inputs::decoder(&self.generative().held, decoder_input, latents)
+            Inputs::decoder(&self.held, decoder_input, latents)
         } else {
-            Inputs::predicted(&self.generative().held, decoder_input, latents, prior)
+            Inputs::predicted(&self.held, decoder_input, latents, prior)
         };
-        network_step(&self.generative().held, lookahead, scratch, inputs, outputs.slices());
+        network_step(&self.held.generative().held, lookahead, scratch, inputs, outputs.slices());
     }
 
     /// Advances the layers of the generative network with the posterior of z_t.
@@ -104,21 +135,21 @@ impl LatentModel<'_> {
             Forecast::PosteriorMean | Forecast::Draws { .. } => Latents::Mean,
         };
         let LatentState { generative, decoder_input, scratch, .. } = state;
-        let inputs = Inputs::decoder(&self.generative().held, decoder_input, latents);
-        self.generative().advance_layers(generative, scratch, &inputs);
+        let inputs = Inputs::decoder(&self.held, decoder_input, latents);
+        self.held.generative().advance_layers(generative, scratch, &inputs);
     }
 }
 
 /// One step of a network: layers, then outputs.
 #[inline(never)]
-pub(super) fn network_step(
-    network: &Loaded<'_>,
+pub(super) fn network_step<K: KnownLatent, N: Known>(
+    network: &N,
     recurrent: &mut [f32],
     scratch: &mut [f32],
-    inputs: Inputs<'_>,
+    inputs: Inputs<'_, K>,
     slices: OutputSlices<'_>,
 ) {
     let mut step = NetworkStep { inputs, emitter: Emitter::new(network, slices) };
-    backend::step::<Loaded<'_>>(network.spec(), network.parts.weights, recurrent, scratch, &mut step);
+    backend::step::<N>(network.spec(), network.parts().weights, recurrent, scratch, &mut step);
     step.emitter.finish();
 }

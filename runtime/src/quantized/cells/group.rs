@@ -10,6 +10,7 @@ use crate::spec::Architecture;
 
 /// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
 /// shift is the input's.
+#[derive(Default)]
 pub(in crate::quantized) struct GroupMoments {
     pub(in crate::quantized) means: [i32; 4],
     pub(in crate::quantized) mantissas: [i32; 4],
@@ -32,11 +33,18 @@ impl PreActivation {
 }
 
 impl GroupMoments {
-    /// The pre-activation of one row.
+    /// The pre-activation of one row: mean and variance.
+    #[inline(always)]
+    pub(in crate::quantized) fn at(&self, index: usize, shift: u32) -> (i32, BlockFloat) {
+        let at = |values: &[i32; 4]| values.get(index).copied().unwrap_or_default();
+        (at(&self.means), BlockFloat { mantissa: at(&self.mantissas), shift })
+    }
+
+    /// The same for activation functions.
     #[inline(always)]
     pub(super) fn row(&self, index: usize, shift: u32) -> PreActivation {
-        let at = |values: &[i32; 4]| values.get(index).copied().unwrap_or_default();
-        PreActivation { mean: at(&self.means), var: BlockFloat { mantissa: at(&self.mantissas), shift } }
+        let (mean, var) = self.at(index, shift);
+        PreActivation { mean, var }
     }
 
     /// Moments of tanh of each row.

@@ -1,0 +1,21 @@
+//! Golden cases of latent models that are known while compiling, as `golden_known` has those of one network:
+//! the smallest core has no room for both.
+
+#![no_std]
+#![no_main]
+
+use core::panic::PanicInfo;
+
+use quaver_qemu::jobs::print_golden_known_latent;
+use quaver_qemu::{done, entry, fail};
+
+#[entry]
+fn main() -> ! {
+    print_golden_known_latent();
+    done()
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    fail(info)
+}
