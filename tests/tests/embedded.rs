@@ -1,6 +1,8 @@
 //! Models that are known while compiling: the bits of those that are loaded, for every fixture of one
 //! network, and files that do not compile.
 
+use std::sync::{Mutex, PoisonError};
+
 use quaver::{Known, Predictor};
 use quaver_streams::fingerprint::words;
 use quaver_streams::numbers::Numbers;
@@ -118,8 +120,12 @@ fn every_fixture_of_one_network_is_compared() {
     }
 }
 
+/// One at a time: to cargo all packages of this name are one, fresh if its files are older than its check.
+static COMPILER: Mutex<()> = Mutex::new(());
+
 /// Whether a macro compiles with a model of these bytes and this seal, and what the compiler says.
 fn compile(embed: &str, bytes: &[u8], seal: u64) -> (bool, String) {
+    let _one = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).expect("a file");
     let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
