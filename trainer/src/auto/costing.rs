@@ -99,8 +99,8 @@ impl<'a> Costing<'a> {
         Ok(costed.into_iter().find(|candidate| Some(candidate.linear) == best))
     }
 
-    /// The candidate with its cost in the first of these layouts that fits, or else in the nearest; nothing if
-    /// none was measured on the core.
+    /// The candidate with its cost in the first of these layouts that fits, or else in the nearest; nothing
+    /// if none was measured on the core.
     fn costed(
         &self,
         candidate: Candidate,
