@@ -74,8 +74,8 @@ impl<'r> RawRow<'r> {
         self.vars.is_empty() && self.implausible.is_empty() && self.token.is_none()
     }
 
-    // On a board once in flash, and no loop over channels with and without tokens.
-    #[cfg_attr(not(feature = "vectors"), inline(never))]
+    // Once in flash, and no loop over channels with and without tokens.
+    #[cfg_attr(feature = "small-code", inline(never))]
     pub(super) fn reading(&self, channel: usize) -> Option<Reading> {
         if let Some(token) = self.token {
             return Reading::new(if channel == token { 1.0 } else { 0.0 }, 0.0);

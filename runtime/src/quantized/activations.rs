@@ -254,7 +254,7 @@ impl InputScales {
     }
 
     /// Code and wide variance of one input.
-    #[inline(never)] // once for both of a pair
+    #[cfg_attr(feature = "small-code", inline(never))] // once for both of a pair
     fn coded(&self, input: Moments) -> [u32; 2] {
         [self.code(input), self.wide_var(input)]
     }
