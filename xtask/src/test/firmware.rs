@@ -33,13 +33,10 @@ pub(super) fn firmware_lints() -> Result<String> {
 
 pub(super) fn firmware() -> Result<String> {
     for target in targets() {
-        for image in ["quaver-qemu", "bits", "class_bits", "bench", "text", signed::IMAGE]
-            .into_iter()
-            .chain(qemu::IMAGES)
-            .chain(qemu::KNOWN_IMAGES)
-        {
-            image::build(image, target)?;
-        }
+        let others = ["quaver-qemu", "bits", "class_bits", "bench", "text"].into_iter();
+        let images = others.chain(qemu::IMAGES).chain(qemu::KNOWN_IMAGES);
+        image::build_command_of_all(images, target).run()?;
+        image::build(signed::IMAGE, target)?;
     }
     Ok(String::new())
 }
