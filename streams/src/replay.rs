@@ -89,16 +89,46 @@ pub fn replay(
     if Kind::of(model) == Some(Kind::Predictor) {
         return Ok(replay_known(Predictor::load_in(model, arena)?, rows));
     }
-    match LatentModel::load(model)?.spec().family {
-        Family::Vosp => Ok(replay_denoiser(Denoiser::load_in(model, arena)?, rows)),
-        Family::Storn => replay_sampler(Sampler::load_in(model, arena)?, task, rows, futures),
+    match family(model)? {
+        Family::Vosp => loaded_denoiser(model, rows, arena),
+        Family::Storn => loaded_sampler(model, task, rows, arena, futures),
     }
+}
+
+// A latent model takes more than a kilobyte of stack: the smallest core has no room for several at once.
+
+#[inline(never)]
+fn family(model: &[u8]) -> Result<Family, Error> {
+    LatentModel::load(model).map(|model| model.spec().family)
+}
+
+#[inline(never)]
+fn loaded_denoiser(
+    model: &[u8],
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut denoiser = Denoiser::load_in(model, arena)?;
+    Ok(replay_denoiser(&mut denoiser, rows))
+}
+
+#[inline(never)]
+fn loaded_sampler(
+    model: &[u8],
+    task: Task,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+    futures: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut sampler = Sampler::load_in(model, arena)?;
+    replay_sampler(&mut sampler, task, rows, futures)
 }
 
 /// Fingerprint of all estimates of a denoiser for some rows, whether it was loaded or is known while
 /// compiling.
+#[inline(never)]
 pub fn replay_denoiser<K: KnownLatent>(
-    mut denoiser: Denoiser<'_, '_, K>,
+    denoiser: &mut Denoiser<'_, '_, K>,
     rows: impl Iterator<Item: AsRef<[f32]>>,
 ) -> Fingerprint {
     let mut fingerprint = Fingerprint::default();
@@ -111,8 +141,9 @@ pub fn replay_denoiser<K: KnownLatent>(
 ///
 /// # Errors
 /// If there is too little memory for futures.
+#[inline(never)]
 pub fn replay_sampler<K: KnownLatent>(
-    mut sampler: Sampler<'_, '_, K>,
+    sampler: &mut Sampler<'_, '_, K>,
     task: Task,
     rows: impl Iterator<Item: AsRef<[f32]>>,
     futures: &mut [f32],
@@ -126,8 +157,8 @@ pub fn replay_sampler<K: KnownLatent>(
     }
     match task {
         Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::Text | Task::Reduce => {}
-        Task::Sample => sample(&mut sampler, &mut fingerprint),
-        Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+        Task::Sample => sample(sampler, &mut fingerprint),
+        Task::Rollouts => rollouts(&mut Rollouts::new_in(sampler, futures)?, &mut fingerprint),
     }
     Ok(fingerprint)
 }

@@ -67,16 +67,19 @@ pub fn print_known_fingerprint<K: Known, const ROW: usize>(job: &Job, stream: Pr
 }
 
 /// The same for a denoiser.
-pub fn print_known_denoiser<K: KnownLatent, const ROW: usize>(job: &Job, stream: Denoiser<'static, '_, K>) {
-    print_replayed(job, Ok(replay_denoiser(stream, job.rows::<ROW>())));
+pub fn print_known_denoiser<K: KnownLatent, const ROW: usize>(
+    job: &Job,
+    mut stream: Denoiser<'static, '_, K>,
+) {
+    print_replayed(job, Ok(replay_denoiser(&mut stream, job.rows::<ROW>())));
 }
 
 /// The same for a sampler.
 pub fn print_known_sampler<K: KnownLatent, const FUTURES: usize, const ROW: usize>(
     job: &Job,
-    stream: Sampler<'static, '_, K>,
+    mut stream: Sampler<'static, '_, K>,
 ) {
-    print_replayed(job, replay_sampler(stream, job.task, job.rows::<ROW>(), &mut [0.0; FUTURES]));
+    print_replayed(job, replay_sampler(&mut stream, job.task, job.rows::<ROW>(), &mut [0.0; FUTURES]));
 }
 
 fn print_replayed(job: &Job, replayed: Result<Fingerprint, Error>) {

@@ -20,6 +20,7 @@ macro_rules! loading {
         ///
         /// # Errors
         /// As [`load`](Self::load).
+        #[inline(never)] // a model takes a kilobyte of stack each time that it is moved
         pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
             Self::start($model::load(bytes)?, words)
         }

@@ -46,8 +46,9 @@ pub struct Denoiser<'m, 'a, K = LoadedLatent<'m>> {
 impl<'m, 'a> Denoiser<'m, 'a> {
     loading!(LatentModel);
 
+    #[inline(never)] // its kilobyte of stack is not needed while the model is checked
     fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
-        let model = model.expect(Family::Vosp, "VOSP in a denoiser")?;
+        model.expect(Family::Vosp, "VOSP in a denoiser")?;
         let mut state = LatentState::default();
         model.start(&mut state, words)?;
         Ok(Denoiser { model, state })

@@ -4,9 +4,10 @@ use core::marker::PhantomData;
 
 use super::embedded::{Constants, EmbeddedLatent, Generative, Recognition};
 use super::parts::{KnownLatent, LoadedLatent};
+use super::prior::{LatentPriors, RowNoise};
 use super::state::LatentState;
 use crate::backend::NetworkMemory;
-use crate::checkpoint::LatentCheckpoint;
+use crate::checkpoint::{Checkpoint, LatentCheckpoint};
 use crate::format::{Error, Part, Recheck};
 use crate::models::Model;
 use crate::models::cost::check_budget;
@@ -43,8 +44,25 @@ impl<'m> LatentModel<'m> {
     /// Names the network and the field at fault; see [`Error`].
     #[inline(never)]
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
-        let checkpoint = LatentCheckpoint::read(bytes)?;
-        Ok(LatentModel { held: LoadedLatent::new(&checkpoint), bytes: PhantomData })
+        Self::of(&LatentCheckpoint::read(bytes)?)
+    }
+
+    /// The model of a checked checkpoint. A function of its own, so that what takes a kilobyte is not on the
+    /// stack while the checkpoint is checked; and in one expression, so that it is not moved.
+    #[inline(never)]
+    fn of(checkpoint: &LatentCheckpoint<'m>) -> Result<Self, Error> {
+        Ok(LatentModel {
+            held: LoadedLatent {
+                spec: *checkpoint.spec(),
+                recognition: network(checkpoint.recognition()),
+                generative: network(checkpoint.generative()),
+                prior: LatentPriors::new(checkpoint.prior_numbers()),
+                row_noise: RowNoise::new(checkpoint.row_noise_numbers()),
+                recheck: checkpoint.recheck(),
+                crc: checkpoint.crc(),
+            },
+            bytes: PhantomData,
+        })
     }
 
     /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
@@ -79,12 +97,18 @@ impl<'m> LatentModel<'m> {
     }
 
     /// An error unless the model is of this family.
-    pub(super) fn expect(self, family: Family, allowed: &'static str) -> Result<Self, Error> {
+    pub(super) fn expect(&self, family: Family, allowed: &'static str) -> Result<(), Error> {
         if self.spec().family == family {
-            return Ok(self);
+            return Ok(());
         }
         Err(Error::Invalid { part: Part::Latent, field: "family", allowed })
     }
+}
+
+/// A network of a checked checkpoint; one after the other, the stack holds what is moved of one.
+#[inline(never)]
+fn network<'m>(checkpoint: &Checkpoint<'m>) -> Model<'m> {
+    Model::new(checkpoint.clone())
 }
 
 impl<E: EmbeddedLatent> LatentModel<'static, E> {

@@ -5,7 +5,6 @@ use core::fmt::Debug;
 
 use super::network_inputs::Sources;
 use super::prior::{LatentPriors, RowNoise};
-use crate::checkpoint::LatentCheckpoint;
 use crate::format::Recheck;
 use crate::models::model::Model;
 use crate::models::parts::{Known, Loaded};
@@ -52,29 +51,14 @@ pub trait KnownLatent: Clone + Debug {
 /// A latent model that was loaded at run time: nothing is known of it while compiling.
 #[derive(Clone, Debug)]
 pub struct LoadedLatent<'m> {
-    spec: LatentSpec,
+    pub(super) spec: LatentSpec,
     pub(super) recognition: Model<'m>,
     pub(super) generative: Model<'m>,
-    prior: LatentPriors<'m>,
-    row_noise: RowNoise<'m>,
+    pub(super) prior: LatentPriors<'m>,
+    pub(super) row_noise: RowNoise<'m>,
     /// From the first byte of both networks.
     pub(super) recheck: Recheck<'m>,
     pub(super) crc: u32,
-}
-
-impl<'m> LoadedLatent<'m> {
-    /// The model of a checked checkpoint.
-    pub(super) fn new(checkpoint: &LatentCheckpoint<'m>) -> Self {
-        LoadedLatent {
-            spec: *checkpoint.spec(),
-            recognition: Model::new(checkpoint.recognition().clone()),
-            generative: Model::new(checkpoint.generative().clone()),
-            prior: LatentPriors::new(checkpoint.prior_numbers()),
-            row_noise: RowNoise::new(checkpoint.row_noise_numbers()),
-            recheck: checkpoint.recheck(),
-            crc: checkpoint.crc(),
-        }
-    }
 }
 
 impl<'m> KnownLatent for LoadedLatent<'m> {

@@ -64,8 +64,9 @@ pub struct Sampler<'m, 'a, K = LoadedLatent<'m>> {
 impl<'m, 'a> Sampler<'m, 'a> {
     loading!(LatentModel);
 
+    #[inline(never)] // its kilobyte of stack is not needed while the model is checked
     fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
-        let model = model.expect(Family::Storn, "STORN in a sampler")?;
+        model.expect(Family::Storn, "STORN in a sampler")?;
         let mut state = LatentState::default();
         model.start(&mut state, words)?;
         Ok(Sampler { model, state })
