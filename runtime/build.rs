@@ -18,6 +18,8 @@
 //! everywhere. Kernels that the target cannot run are an error; under an operating system, where build
 //! scripts and tests of firmware run with its features, they are ignored.
 //!
+//! It also says where square roots are one instruction, as `cfg(quaver_vsqrt)`.
+//!
 //! A script is needed because a stable compiler shows a crate neither the architecture of an Arm target nor
 //! its features: `thumbv7em-none-eabihf`, `thumbv8m.main-none-eabihf` and `armv7r-none-eabihf` have the same
 //! `cfg`.
@@ -80,6 +82,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let names = Kernel::ALL.map(|kernel| format!("{:?}", kernel.name())).join(", ");
     println!("cargo::rustc-check-cfg=cfg(quaver_kernel, values({names}))");
+    println!("cargo::rustc-check-cfg=cfg(quaver_vsqrt)");
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
     let mut core = Core::of_flags(&flags.split('\x1f').collect::<Vec<_>>());
@@ -97,13 +100,24 @@ fn main() {
     let forced = Kernel::ALL.into_iter().find(is_forced);
     let target = variable("TARGET");
     match choose(&target, &core, forced) {
-        Ok(kernel) => println!("cargo::rustc-cfg=quaver_kernel={:?}", kernel.name()),
+        Ok(kernel) => {
+            println!("cargo::rustc-cfg=quaver_kernel={:?}", kernel.name());
+            if has_square_roots(kernel, &variable("CARGO_CFG_TARGET_ABI")) {
+                println!("cargo::rustc-cfg=quaver_vsqrt");
+            }
+        }
         Err(message) => println!("cargo::error={message}"),
     }
     let [before, after] = dsp_directives(&target, &core);
     println!("cargo::rustc-env=QUAVER_ACCEPT_DSP={before}");
     println!("cargo::rustc-env=QUAVER_ACCEPT_MVE={ACCEPT_MVE}");
     println!("cargo::rustc-env=QUAVER_ACCEPT_TARGET={after}");
+}
+
+/// Whether the core has an instruction for square roots, `cfg(quaver_vsqrt)`: its ABI passes numbers in
+/// registers of a floating-point unit, and it is one that kernels in assembler are for.
+pub(crate) fn has_square_roots(kernel: Kernel, abi: &str) -> bool {
+    abi == "eabihf" && matches!(kernel, Kernel::Mainline | Kernel::Dsp | Kernel::Helium)
 }
 
 /// The architecture of a target: its name up to the first hyphen.

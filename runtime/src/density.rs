@@ -14,7 +14,7 @@
 //! marginal variance 1.
 
 use crate::limits::UNIT_LIMIT;
-use crate::moments::{Moments, at_most, limited_mean};
+use crate::moments::{Moments, Scalar, at_most, limited_mean};
 
 /// Variance that marks a channel as missing.
 pub const MISSING: f32 = f32::INFINITY;
@@ -125,7 +125,7 @@ pub fn neighbour_residual(precision: impl Fn(usize) -> f32, row: &[f32], channel
         product += precision(index) * x;
         index += if other < channel { 1 } else { other + 1 };
     }
-    if diagonal > 0.0 { product / libm::sqrtf(diagonal) } else { 0.0 }
+    if diagonal > 0.0 { product / Scalar::sqrt(diagonal) } else { 0.0 }
 }
 
 /// Combines two estimates of one standardised value: its prediction from the past, and its conditional given
@@ -217,7 +217,7 @@ fn factor(matrix: &mut [f32], count: usize) {
         }
         let before = row.get(..index).unwrap_or_default();
         let left = at(row, index) - dot(before, before);
-        set(row, index, libm::sqrtf(if left > SMALLEST_PIVOT { left } else { SMALLEST_PIVOT }));
+        set(row, index, Scalar::sqrt(if left > SMALLEST_PIVOT { left } else { SMALLEST_PIVOT }));
     }
 }
 

@@ -5,7 +5,7 @@
 mod build;
 
 use build::Kernel::{self, Baseline, Dsp, Helium, Mainline, Portable, Riscv};
-use build::{Core, choose, dsp_directives};
+use build::{Core, choose, dsp_directives, has_square_roots};
 
 fn kernel(target: &str, flags: &[&str], forced: Option<Kernel>) -> Result<Kernel, String> {
     choose(target, &Core::of_flags(flags), forced)
@@ -44,6 +44,15 @@ fn the_target_decides() {
     for (target, expected) in expected {
         assert_eq!(kernel(target, &[], None), Ok(expected), "{target}");
     }
+}
+
+#[test]
+fn square_roots_are_an_instruction_where_an_arm_core_has_a_floating_point_unit() {
+    for kernel in [Mainline, Dsp, Helium] {
+        assert!(has_square_roots(kernel, "eabihf") && !has_square_roots(kernel, "eabi"), "{kernel:?}");
+    }
+    // Portable kernels also run on cores of other instruction sets with the same ABI.
+    assert!([Portable, Baseline, Riscv].into_iter().all(|kernel| !has_square_roots(kernel, "eabihf")));
 }
 
 #[test]

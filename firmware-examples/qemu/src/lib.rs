@@ -21,9 +21,9 @@ mod report;
 
 #[cfg(target_os = "none")]
 pub use report::{
-    done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprint, print_fingerprints,
-    print_known_denoiser, print_known_fingerprint, print_known_sampler, print_reducer_fingerprints,
-    print_text_fingerprints,
+    check_square_roots, done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprint,
+    print_fingerprints, print_known_denoiser, print_known_fingerprint, print_known_sampler,
+    print_reducer_fingerprints, print_text_fingerprints,
 };
 
 /// The whole of an image that replays golden cases: its entry point and its panic handler. The build

@@ -2,6 +2,7 @@
 
 use core::fmt::Display;
 
+use quaver::moments::Scalar;
 use quaver::{Denoiser, Error, Known, KnownLatent, Model, Predictor, Sampler};
 use quaver_streams::fingerprint::Fingerprint;
 use quaver_streams::replay::{
@@ -121,5 +122,17 @@ fn fingerprint<const ARENA: usize, const FUTURES: usize, const ROW: usize>(job: 
     match replay(model, job.task, job.rows::<ROW>(), &mut arena, &mut futures) {
         Ok(fingerprint) => fingerprint.value(),
         Err(error) => fail(error),
+    }
+}
+
+/// Compares square roots as the runtime computes them with those of `libm`, bit for bit: of zero, of
+/// subnormal numbers, and of others up to infinity.
+pub fn check_square_roots() {
+    for bits in (0..=f32::INFINITY.to_bits()).step_by(0xFFF1) {
+        let x = f32::from_bits(bits);
+        let (root, expected) = (Scalar::sqrt(x), libm::sqrtf(x));
+        if root.to_bits() != expected.to_bits() {
+            fail(format_args!("the square root of {x} is {expected}, not {root}"));
+        }
     }
 }

@@ -32,6 +32,7 @@ mod logistic;
 pub mod paper;
 mod relu;
 mod scalar;
+mod square_root;
 
 #[cfg(feature = "write")]
 pub(crate) use elementary::exp2;

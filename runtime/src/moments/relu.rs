@@ -58,7 +58,7 @@ impl Clipped {
     /// `None` when the smaller side is empty.
     #[inline]
     fn of(a: Moments) -> Option<Clipped> {
-        let std_dev = libm::sqrtf(a.var);
+        let std_dev = Scalar::sqrt(a.var);
         let t = a.mean.abs() / std_dev;
         // A deterministic zero makes 0/0.
         if t.is_nan() || t > FAR {

@@ -8,6 +8,7 @@
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::elementary::{exp2, inverse_sqrt};
+use super::square_root;
 use core::f32::consts::LN_2;
 
 /// A number that likelihoods and noise can be evaluated in: `f32`, `f64`, or a [`Dual`] of either.
@@ -83,10 +84,9 @@ impl Scalar for f32 {
         libm::logf(self)
     }
 
-    #[cfg_attr(not(feature = "vectors"), inline(never))]
-    #[cfg_attr(feature = "vectors", inline(always))]
+    #[inline(always)]
     fn sqrt(self) -> Self {
-        libm::sqrtf(self)
+        square_root::sqrt(self)
     }
 }
 

@@ -10,7 +10,7 @@ use super::state::LatentState;
 use super::steps::network_step;
 use crate::arena::copy;
 use crate::format::Error;
-use crate::moments::at_most;
+use crate::moments::{Scalar, at_most};
 
 /// Sampled futures without their sampler: [`Rollouts`](crate::Rollouts) whose number is known at run time,
 /// and which do not keep the sampler from observing further rows.
@@ -185,6 +185,6 @@ fn moments(values: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
         mean += before / count;
         squares += before * (value - mean);
     }
-    let std_dev = libm::sqrtf(squares / (count - 1.0).max(1.0));
+    let std_dev = Scalar::sqrt(squares / (count - 1.0).max(1.0));
     (count > 0.0).then_some((mean, std_dev))
 }

@@ -10,7 +10,7 @@ use crate::models::input::{RawRow, Reading, ResidualBase};
 use crate::models::input_density::ImputedRow;
 use crate::models::outputs::Outputs;
 use crate::models::parts::{Known, Network};
-use crate::moments::{Moments, limited_mean};
+use crate::moments::{Moments, Scalar, limited_mean};
 use crate::random::fixed_normal;
 use crate::step_io::{InputPairs, StepIo};
 
@@ -131,7 +131,7 @@ impl<'i, K: KnownLatent> Inputs<'i, K> {
         match latents {
             Latents::Mean if K::SOURCES.mean => Moments { var: 0.0, ..z },
             Latents::Draw(draw) if K::SOURCES.draws => {
-                let value = z.mean + libm::sqrtf(z.var) * fixed_normal(draw, latent);
+                let value = z.mean + Scalar::sqrt(z.var) * fixed_normal(draw, latent);
                 Moments { mean: limited_mean(value), var: 0.0 }
             }
             Latents::Moments | Latents::Mean | Latents::Draw(_) => z,
