@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod average;
+mod batches_ahead;
 pub(crate) mod bayes_by_backprop;
 mod begun_run;
 mod class_lanes;

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::architecture::{Architecture, STREAM_WINDOW, StepContext, ValidationLoss};
 use super::average::ParameterAverage;
+use super::batches_ahead::with_batches_ahead;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
@@ -16,8 +17,9 @@ use super::state::{BestEpoch, RunState};
 use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
-use crate::data::batch;
+use crate::data::batch::{self, Batch};
 use crate::data::{Dataset, InputGaps, LinearPart, Scaling, Sequence};
+use crate::nn::parallel::default_threads;
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -273,20 +275,33 @@ impl<A: Architecture> Run<'_, A> {
 
     /// Runs the optimiser over all batches of an epoch.
     fn learn(&self, next: &mut RunState<A>, progress: &mut dyn Progress) -> Result<EpochTotals> {
+        let train = self.train_in(next.epoch);
+        let batches = self.batches(&train, next.epoch);
+        let count = batches.len();
+        with_batches_ahead(default_threads(), batches, |batches| {
+            self.learn_from(batches, count, next, progress)
+        })
+    }
+
+    /// The same from these batches, `count` of them.
+    fn learn_from(
+        &self,
+        batches: &mut dyn Iterator<Item = Batch>,
+        count: usize,
+        next: &mut RunState<A>,
+        progress: &mut dyn Progress,
+    ) -> Result<EpochTotals> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut totals = EpochTotals::default();
         let divergence_share = self.config.weights.divergence_weight / A::observations(self.data) as f32;
         let mut carried = CarriedStates::default();
         let units = next.spec.carried_units();
-        let train = self.train_in(next.epoch);
-        let batches = self.batches(&train, next.epoch);
-        let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
             let context = BatchContext { divergence_share: Some(divergence_share), start: start.as_deref() };
             // The progress after this step, so that a warm-up does not start at a rate of zero.
-            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
+            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count as f64;
             let (config, epoch) = (self.config, next.epoch);
             let step = StepContext { batch: &batch, config, context, epoch, index, epochs };
             let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &step) else {

@@ -98,7 +98,7 @@ pub fn evaluation<'a>(sequences: &'a [Sequence], scaling: &'a Scaling, rows: usi
 }
 
 /// Batches, each built when it is requested.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Batches<'a> {
     sequences: &'a [Sequence],
     scaling: &'a Scaling,
