@@ -2,6 +2,7 @@
 
 use quaver::checkpoint::{Family, Kind};
 use quaver::{Denoiser, Error, LatentModel, Model, Prediction, Predictor, Sampler};
+use quaver_streams::numbers::Numbers;
 
 /// A model with one stream.
 #[derive(Debug)]
@@ -107,4 +108,15 @@ impl<'m, 'a> Stream<'m, 'a> {
     pub fn check_state(&self) -> Result<(), Error> {
         each!(self, stream => stream.check_state())
     }
+}
+
+/// Values with gaps, infinities and numbers far outside of what was trained on.
+pub fn rough_row(numbers: &mut Numbers, channels: usize) -> Vec<f32> {
+    let mut value = || match () {
+        () if numbers.once_in(9) => f32::NAN,
+        () if numbers.once_in(40) => f32::INFINITY,
+        () if numbers.once_in(20) => 1e4 * numbers.signed(),
+        () => 3.0 * numbers.signed(),
+    };
+    (0..channels).map(|_| value()).collect()
 }

@@ -6,19 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use quaver::{Known, Predictor};
 use quaver_streams::fingerprint::words;
 use quaver_streams::numbers::Numbers;
+use quaver_tests::stream::rough_row;
 
 const STEPS: usize = 60;
-
-/// Values with gaps, infinities and numbers far outside of what was trained on.
-fn row(numbers: &mut Numbers, channels: usize) -> Vec<f32> {
-    let mut value = || match () {
-        () if numbers.once_in(9) => f32::NAN,
-        () if numbers.once_in(40) => f32::INFINITY,
-        () if numbers.once_in(20) => 1e4 * numbers.signed(),
-        () => 3.0 * numbers.signed(),
-    };
-    (0..channels).map(|_| value()).collect()
-}
 
 /// Steps both through the same rows, uncertain ones among them, and tells both the truth; exchanges their
 /// states on the way.
@@ -31,7 +21,7 @@ fn compare<K: Known>(mut known: Predictor<'static, '_, K>, bytes: &'static [u8],
     let bits = |prediction: quaver::Prediction<'_>| words(&prediction).map(f32::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(known.prediction()), bits(loaded.prediction()), "before the first row");
     for step in 0..STEPS {
-        let row = row(&mut numbers, spec.inputs.into());
+        let row = rough_row(&mut numbers, spec.inputs.into());
         let vars: Vec<f32> = row.iter().map(|_| numbers.between(0.0, 0.5)).collect();
         let vars = if step % 3 == 2 { &vars[..] } else { &[] };
         let expected = bits(loaded.step_uncertain(&row, vars));

@@ -4,26 +4,16 @@
 use quaver::{Denoiser, FeedMode, KnownLatent, LatentModel, Prediction, Rollouts, Sampler};
 use quaver_streams::fingerprint::words;
 use quaver_streams::numbers::Numbers;
+use quaver_tests::stream::rough_row;
 
 const STEPS: usize = 60;
 const FUTURES: usize = 3;
-
-/// Values with gaps, infinities and numbers far outside of what was trained on.
-fn row(numbers: &mut Numbers, channels: usize) -> Vec<f32> {
-    let mut value = || match () {
-        () if numbers.once_in(9) => f32::NAN,
-        () if numbers.once_in(40) => f32::INFINITY,
-        () if numbers.once_in(20) => 1e4 * numbers.signed(),
-        () => 3.0 * numbers.signed(),
-    };
-    (0..channels).map(|_| value()).collect()
-}
 
 /// Rows with variances for every third.
 fn rows(label: &str, channels: usize) -> impl Iterator<Item = (usize, Vec<f32>, Vec<f32>)> {
     let mut numbers = Numbers::new(label);
     (0..STEPS).map(move |step| {
-        let row = row(&mut numbers, channels);
+        let row = rough_row(&mut numbers, channels);
         let vars = row.iter().map(|_| numbers.between(0.0, 0.5)).filter(|_| step % 3 == 2).collect();
         (step, row, vars)
     })

@@ -6,7 +6,9 @@ use quaver::{Model, ReducerModel};
 use serde::Serialize;
 
 use super::boards::{Board, Core};
-use crate::export::{bounded_instructions, device_memory, known_code_bytes, reducer_code_bytes, with_a_unit};
+use crate::export::{
+    DeviceMemory, bounded_instructions, device_memory, known_code_bytes, reducer_code_bytes, with_a_unit,
+};
 
 /// Cycles per instruction. The LSTM 16/64 takes 77,000 cycles for 54,059 instructions by the cycle table of
 /// the Cortex-M4 manual, without wait states of the flash (`docs/explanation/performance.md`).
@@ -41,10 +43,10 @@ pub struct ModelCost {
     pub code_bytes: u64,
     /// Bytes of the arena.
     pub arena_bytes: u64,
-    /// Bytes of the handle.
-    pub handle_bytes: u64,
-    /// Bytes of the deepest stack.
-    pub stack_bytes: u64,
+    /// Bytes of the handle; unknown where no such model was measured on the core.
+    pub handle_bytes: Option<u64>,
+    /// Bytes of the deepest stack; unknown likewise.
+    pub stack_bytes: Option<u64>,
     /// Instructions of a step in the worst row, with a linear part at most; unknown for networks in the
     /// layout `float`.
     pub instructions: Option<u64>,
@@ -73,7 +75,8 @@ impl ModelCost {
     pub(super) fn of_reducer(self, spec: &ModelSpec, core: Core) -> Self {
         ModelCost {
             code_bytes: reducer_code_bytes(core.measured(), spec.layout),
-            stack_bytes: stack_bytes(spec, core, true),
+            stack_bytes: memory_on(core, spec)
+                .map(|memory| memory.step_stack_bytes.max(memory.load_stack_bytes).into()),
             ..self
         }
     }
@@ -81,32 +84,27 @@ impl ModelCost {
     /// Whether memory and, in a budget of time, instructions were measured on this core for such a model.
     pub(super) fn is_known(&self, budget: &Budget) -> bool {
         let is_timed = budget.rate_hz.is_some() && budget.clock_hz.is_some();
-        self.handle_bytes > 0 && (self.instructions.is_some() || !is_timed)
+        self.handle_bytes.is_some() && (self.instructions.is_some() || !is_timed)
     }
 
     /// A predictor as the exported `model.rs` has it: known while compiling, and never loaded.
     fn of_network(model: &Model<'_>, spec: &ModelSpec, core: Core) -> Self {
-        let measured = core.measured();
-        let memory = device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == measured);
+        let (measured, memory) = (core.measured(), memory_on(core, spec));
         let count = bounded_instructions(model).into_iter().find(|count| count.core == measured);
         ModelCost {
             model_bytes: 0,
             code_bytes: known_code_bytes(measured, spec.layout),
             arena_bytes: 4 * spec.arena_words() as u64,
-            handle_bytes: memory.map_or(0, |memory| memory.handle_bytes.into()),
-            stack_bytes: stack_bytes(spec, core, false),
+            handle_bytes: memory.map(|memory| memory.handle_bytes.into()),
+            stack_bytes: memory.map(|memory| memory.step_stack_bytes.into()),
             instructions: count.map(|count| count.instructions),
         }
     }
 }
 
-/// The deepest stack of a step, and of loading if the model is loaded.
-fn stack_bytes(spec: &ModelSpec, core: Core, is_loaded: bool) -> u64 {
-    let memory = device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == core.measured());
-    memory.map_or(0, |memory| {
-        let load = if is_loaded { memory.load_stack_bytes } else { 0 };
-        memory.step_stack_bytes.max(load).into()
-    })
+/// Handle and stack of a network on a core, where such ones were measured.
+fn memory_on(core: Core, spec: &ModelSpec) -> Option<DeviceMemory> {
+    device_memory(&with_a_unit(spec)).into_iter().find(|memory| memory.core == core.measured())
 }
 
 /// One resource: what is needed and what there is.
@@ -144,7 +142,8 @@ impl Budget {
     pub fn uses(&self, cost: &ModelCost) -> Vec<Use> {
         let whole = if self.board.is_some() { 1 } else { 0 };
         let flash = cost.model_bytes + whole * cost.code_bytes;
-        let ram = cost.arena_bytes + cost.handle_bytes + whole * cost.stack_bytes;
+        let [handle, stack] = [cost.handle_bytes, cost.stack_bytes].map(Option::unwrap_or_default);
+        let ram = cost.arena_bytes + handle + whole * stack;
         let limit = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let mut uses = vec![
             Use {
@@ -204,8 +203,8 @@ mod tests {
         model_bytes: 8000,
         code_bytes: 70_000,
         arena_bytes: 600,
-        handle_bytes: 656,
-        stack_bytes: 3300,
+        handle_bytes: Some(656),
+        stack_bytes: Some(3300),
         instructions: Some(20_000),
     };
 

@@ -115,12 +115,13 @@ impl Read for ParquetText {
 fn check_compression(file: &SerializedFileReader<Bytes>) -> Result<()> {
     for column in file.metadata().row_groups().iter().flat_map(|group| group.columns()) {
         let method = column.compression();
+        let name = format!("{method:?}").split('(').next().unwrap_or_default().to_lowercase();
         ensure!(
             matches!(
                 method,
                 Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::LZ4 | Compression::LZ4_RAW
             ),
-            "the file is compressed by {method}, which is not built in; write it with compression=\"snappy\""
+            "the file is compressed by {name}, which is not built in; write it with compression=\"snappy\""
         );
     }
     Ok(())

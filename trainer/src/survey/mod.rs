@@ -7,7 +7,10 @@
 
 mod clock;
 mod column;
+mod column_names;
+mod column_role;
 mod file;
+mod guess_roles;
 mod prepare;
 mod roles;
 mod timestamp;
@@ -17,7 +20,8 @@ pub(crate) use clock::short;
 pub use clock::{Clock, ClockSummary, TimeUnit};
 pub use column::ColumnStatistics;
 pub use file::{FileSurvey, Survey};
+pub use guess_roles::guess_roles;
 pub use prepare::{Preparation, PreparedFile, prepare};
-pub use roles::{ColumnGuess, ColumnRole, RoleOptions, Roles, TaskRequest, guess_roles};
+pub use roles::{ColumnGuess, ColumnRole, RoleOptions, Roles, TaskRequest};
 pub use timestamp::parse_timestamp;
 pub use unit::name_and_unit;
