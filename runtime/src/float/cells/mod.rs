@@ -17,6 +17,8 @@ mod vectors;
 mod wide;
 #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
 mod wide_gru;
+#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
+mod wide_sums;
 
 pub(super) use activation::sigmoid;
 pub(super) use elman::elman_step;

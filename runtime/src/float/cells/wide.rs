@@ -10,9 +10,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::super::format::{LANES, Weights};
-use super::super::kernels::NoisyInput;
 use super::lanes::{Lanes, WideMoments, map, zip};
 use super::units::{self, Accurate, activation, deterministic_elman, deterministic_lstm, scaled};
+use super::wide_sums::{Stored, both_sums, both_sums_of_two, groups, mean_sums, mean_sums_of_two};
 use super::{Layer, Units};
 use crate::format::F32s;
 use crate::spec::{Activation, MomentForm};
@@ -24,9 +24,10 @@ pub(super) fn suits(layer: &Layer<'_>) -> bool {
 
 /// Advances the groups of sixteen units of an LSTM, and returns their number of units.
 ///
-/// Both moments of `PASS` gates are summed at a time: as many as the machine has registers for.
+/// `PASS` gates are summed at a time, or all gates of two groups if `IN_PAIRS`: as many as the machine has
+/// registers for.
 #[inline(always)]
-pub(super) fn lstm<const PASS: usize>(
+pub(super) fn lstm<const PASS: usize, const IN_PAIRS: bool>(
     layer: &Layer<'_>,
     deterministic: bool,
     h: &mut Units<'_>,
@@ -36,18 +37,18 @@ pub(super) fn lstm<const PASS: usize>(
     match groups.weights {
         Weights::F32 { mean, .. } => {
             let rows = Rows { scale: None, bias: groups.bias };
-            lstm_groups::<_, PASS>(layer, deterministic, mean.words(), rows, h, c);
+            lstm_groups::<_, PASS, IN_PAIRS>(layer, deterministic, mean.words(), rows, h, c);
         }
         Weights::Int8 { codes, scale, .. } => {
             let rows = Rows { scale: Some(scale), bias: groups.bias };
-            lstm_groups::<_, PASS>(layer, deterministic, codes, rows, h, c);
+            lstm_groups::<_, PASS, IN_PAIRS>(layer, deterministic, codes, rows, h, c);
         }
     }
     groups.lanes
 }
 
 #[inline(always)]
-fn lstm_groups<W: Stored, const PASS: usize>(
+fn lstm_groups<W: Stored, const PASS: usize, const IN_PAIRS: bool>(
     layer: &Layer<'_>,
     deterministic: bool,
     weights: &[W],
@@ -57,22 +58,55 @@ fn lstm_groups<W: Stored, const PASS: usize>(
 ) {
     let h_places = h.mean.as_chunks_mut().0.iter_mut().zip(h.var.as_chunks_mut().0);
     let c_places = c.mean.as_chunks_mut().0.iter_mut().zip(c.var.as_chunks_mut().0);
-    let groups = groups(weights, layer.affine.cols()).enumerate();
-    for ((index, columns), ((h_mean, h_var), (c_mean, c_var))) in groups.zip(h_places.zip(c_places)) {
-        if deterministic {
-            let mut gates = mean_sums(columns, layer.input.mean);
-            rows.finish_means(index, &mut gates);
-            (*h_mean, *c_mean) = deterministic_lstm(&gates, *c_mean);
-            *h_var = [0.0; LANES];
-        } else {
-            let mut gates = both_sums::<W, 4, PASS>(columns, layer.input);
-            rows.finish(index, &mut gates);
-            let cell = WideMoments { mean: *c_mean, var: *c_var };
-            let (unit, cell) = units::lstm::<Accurate>(&gates, cell);
-            (*c_mean, *c_var) = (cell.mean, cell.var);
-            (*h_mean, *h_var) = (unit.mean, map(unit.var, |var| layer.variance_scale * var));
+    let mut places = h_places.zip(c_places).enumerate();
+    let (mut groups, input) = (groups(weights, layer.affine.cols()), layer.input);
+    while let (Some(columns), Some(place)) = (groups.next(), places.next()) {
+        let second = if IN_PAIRS { groups.next().zip(places.next()) } else { None };
+        match (deterministic, second) {
+            (true, None) => finish_lstm_means(rows, mean_sums(columns, input.mean), place),
+            (true, Some((others, other_place))) => {
+                let [sums, other_sums] = mean_sums_of_two(columns, others, input.mean);
+                finish_lstm_means(rows, sums, place);
+                finish_lstm_means(rows, other_sums, other_place);
+            }
+            (false, None) => finish_lstm(layer, rows, both_sums::<W, 4, PASS>(columns, input), place),
+            (false, Some((others, other_place))) => {
+                let [sums, other_sums] = both_sums_of_two(columns, others, input);
+                finish_lstm(layer, rows, sums, place);
+                finish_lstm(layer, rows, other_sums, other_place);
+            }
         }
     }
+}
+
+/// Where a group has its state: its index, means and variances of h, and those of c.
+type Place<'p> = (usize, ((&'p mut Lanes, &'p mut Lanes), (&'p mut Lanes, &'p mut Lanes)));
+
+/// From sums over columns to the next state of a group.
+#[inline(always)]
+fn finish_lstm(
+    layer: &Layer<'_>,
+    rows: Rows<'_>,
+    mut gates: [WideMoments; 4],
+    (index, ((h_mean, h_var), (c_mean, c_var))): Place<'_>,
+) {
+    rows.finish(index, &mut gates);
+    let cell = WideMoments { mean: *c_mean, var: *c_var };
+    let (unit, cell) = units::lstm::<Accurate>(&gates, cell);
+    (*c_mean, *c_var) = (cell.mean, cell.var);
+    (*h_mean, *h_var) = (unit.mean, map(unit.var, |var| layer.variance_scale * var));
+}
+
+/// [`finish_lstm`] of a deterministic layer.
+#[inline(always)]
+fn finish_lstm_means(
+    rows: Rows<'_>,
+    mut gates: [Lanes; 4],
+    (index, ((h_mean, h_var), (c_mean, _))): Place<'_>,
+) {
+    rows.finish_means(index, &mut gates);
+    (*h_mean, *c_mean) = deterministic_lstm(&gates, *c_mean);
+    *h_var = [0.0; LANES];
 }
 
 /// Advances the groups of sixteen units of an Elman or dense layer, and returns their number of units.
@@ -119,118 +153,6 @@ fn elman_groups<W: Stored>(
             let [a] = gates;
             let unit = scaled(activation::<Accurate>(function, a), layer.variance_scale);
             (*mean, *var) = (unit.mean, unit.var);
-        }
-    }
-}
-
-/// A weight as it is stored.
-pub(super) trait Stored: Copy {
-    fn value(self) -> f32;
-}
-
-impl Stored for [u8; 4] {
-    #[inline(always)]
-    fn value(self) -> f32 {
-        f32::from_le_bytes(self)
-    }
-}
-
-/// A signed code.
-impl Stored for u8 {
-    #[inline(always)]
-    fn value(self) -> f32 {
-        f32::from(self as i8)
-    }
-}
-
-/// Sixteen rows of each gate, in one column.
-pub(super) type Column<W, const GATES: usize> = [[W; LANES]; GATES];
-
-/// The columns of each group.
-#[inline(always)]
-pub(super) fn groups<W, const GATES: usize>(
-    weights: &[W],
-    cols: usize,
-) -> impl Iterator<Item = &[Column<W, GATES>]> {
-    weights.as_chunks().0.as_chunks().0.chunks_exact(cols.max(1))
-}
-
-/// Σ μ m̃ for all rows of a group.
-#[inline(always)]
-fn mean_sums<W: Stored, const GATES: usize>(columns: &[Column<W, GATES>], input: &[f32]) -> [Lanes; GATES] {
-    let mut sums = [[0.0; LANES]; GATES];
-    // Four columns to a turn: a quarter of the counting.
-    let (columns, last_columns) = columns.as_chunks::<4>();
-    let (xs, last_xs) = input.as_chunks::<4>();
-    for (columns, xs) in columns.iter().zip(xs) {
-        add_mean(&columns[0], xs[0], &mut sums);
-        add_mean(&columns[1], xs[1], &mut sums);
-        add_mean(&columns[2], xs[2], &mut sums);
-        add_mean(&columns[3], xs[3], &mut sums);
-    }
-    for (column, x) in last_columns.iter().zip(last_xs) {
-        add_mean(column, *x, &mut sums);
-    }
-    sums
-}
-
-/// Adds what one column brings to the means.
-#[inline(always)]
-pub(super) fn add_mean<W: Stored, const GATES: usize>(
-    column: &Column<W, GATES>,
-    x: f32,
-    sums: &mut [Lanes; GATES],
-) {
-    for gate in 0..GATES {
-        for lane in 0..LANES {
-            sums[gate][lane] += column[gate][lane].value() * x;
-        }
-    }
-}
-
-/// Σ μ m̃ and Σ μ² ṽ for all rows of a group, `PASS` gates at a time.
-#[inline(always)]
-fn both_sums<W: Stored, const GATES: usize, const PASS: usize>(
-    columns: &[Column<W, GATES>],
-    input: NoisyInput<'_>,
-) -> [WideMoments; GATES] {
-    let mut sums = [WideMoments::ZERO; GATES];
-    for (pass, sums) in sums.as_chunks_mut::<PASS>().0.iter_mut().enumerate() {
-        let (mut means, mut vars) = ([[0.0; LANES]; PASS], [[0.0; LANES]; PASS]);
-        // Four columns to a turn: a quarter of the counting.
-        let (columns, last_columns) = columns.as_chunks::<4>();
-        let ((ms, last_ms), (vs, last_vs)) = (input.mean.as_chunks::<4>(), input.var.as_chunks::<4>());
-        for (columns, (ms, vs)) in columns.iter().zip(ms.iter().zip(vs)) {
-            add_both(pass, &columns[0], (ms[0], vs[0]), &mut means, &mut vars);
-            add_both(pass, &columns[1], (ms[1], vs[1]), &mut means, &mut vars);
-            add_both(pass, &columns[2], (ms[2], vs[2]), &mut means, &mut vars);
-            add_both(pass, &columns[3], (ms[3], vs[3]), &mut means, &mut vars);
-        }
-        for (column, (mean, var)) in last_columns.iter().zip(last_ms.iter().zip(last_vs)) {
-            add_both(pass, column, (*mean, *var), &mut means, &mut vars);
-        }
-        for gate in 0..PASS {
-            sums[gate] = WideMoments { mean: means[gate], var: vars[gate] };
-        }
-    }
-    sums
-}
-
-/// Adds what one column brings to both moments of the gates of a pass.
-#[inline(always)]
-pub(super) fn add_both<W: Stored, const GATES: usize, const PASS: usize>(
-    pass: usize,
-    column: &Column<W, GATES>,
-    (mean, var): (f32, f32),
-    means: &mut [Lanes; PASS],
-    vars: &mut [Lanes; PASS],
-) {
-    let Some(column) = column.as_chunks::<PASS>().0.get(pass) else { return };
-    for gate in 0..PASS {
-        for lane in 0..LANES {
-            let weight = column[gate][lane].value();
-            means[gate][lane] += weight * mean;
-            vars[gate][lane] += weight * weight * var;
         }
     }
 }

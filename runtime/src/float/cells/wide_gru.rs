@@ -5,7 +5,8 @@
 use super::super::format::{LANES, Weights};
 use super::lanes::{Lanes, WideMoments, zip};
 use super::units::{self, Accurate, deterministic_gru, scaled};
-use super::wide::{Column, Rows, Stored, add_both, add_mean, groups, lanes_at};
+use super::wide::{Rows, lanes_at};
+use super::wide_sums::{Column, Stored, add_both, add_mean, groups};
 use super::{Layer, Units};
 
 /// Rows of a unit in a column: reset gate, update gate, candidate.

@@ -47,7 +47,13 @@ fn one_row<W: Copy>(weights: &[W], input: &[f32], term: impl Fn(W, f32) -> f32) 
     let ((weights, last_weights), (xs, last_xs)) = (weights.as_chunks::<4>(), input.as_chunks::<4>());
     let mut sum = 0.0;
     for (weights, xs) in weights.iter().zip(xs) {
-        let products = [0, 1, 2, 3].map(|column| term(weights[column], xs[column]));
+        // Written out: a closure in a method of arrays may become a call.
+        let products = [
+            term(weights[0], xs[0]),
+            term(weights[1], xs[1]),
+            term(weights[2], xs[2]),
+            term(weights[3], xs[3]),
+        ];
         sum = sum + products[0] + products[1] + products[2] + products[3];
     }
     last_weights.iter().zip(last_xs).fold(sum, |sum, (weight, x)| sum + term(*weight, *x))
