@@ -7,7 +7,7 @@
 //! | `thumbv7em-*` (M4, M7, any float ABI) | `dsp` |
 //! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` or `helium` where the compiler's flags name a core that has it |
 //! | `riscv32im*` (ESP32-C3, C6 and H2, RP2350's Hazard3, CH32V2 and V3) | `riscv` |
-//! | any other | `portable` |
+//! | any other | `portable`; on x86-64 with sums in SSE2, which each of them has |
 //!
 //! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used
 //! where `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where

@@ -7,7 +7,9 @@ use crate::spec::{Architecture, Uses};
 
 mod fill;
 mod input;
+#[cfg_attr(target_arch = "x86_64", allow(dead_code))] // tests compare with it
 mod portable;
+#[cfg_attr(target_arch = "x86_64", allow(dead_code))]
 mod words;
 
 // Kernels of the target core, chosen by the build script (`build.rs`, where the table is).
@@ -63,10 +65,26 @@ cfg_select! {
             }
         }
     }
+    // Miri looks at the definition.
+    all(target_arch = "x86_64", target_feature = "sse2", not(miri)) => {
+        mod portable_layers;
+        mod sse2;
+        use sse2 as core_kernels;
+    }
     _ => {
         mod generic;
         mod portable_layers;
         use generic as core_kernels;
+    }
+}
+
+// Squares of weights that are computed on the way.
+cfg_select! {
+    all(target_arch = "x86_64", target_feature = "sse2", not(miri)) => {
+        pub(super) use sse2::dot_squared;
+    }
+    _ => {
+        pub(super) use portable::dot_squared;
     }
 }
 
@@ -81,7 +99,7 @@ cfg_select! {
     }
 }
 
-/// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
+/// Whether the target core has kernels in assembler, as no host has. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
 /// Whether the target core has kernels of whole layers, and they run all layers of an architecture: nothing
@@ -97,5 +115,4 @@ pub(super) use core_kernels::{
 };
 pub(super) use fill::{NoiseScales, narrow_limited_squares, pair};
 pub(super) use input::{QuantizedInput, TermShifts};
-pub(super) use portable::dot_squared;
 pub(super) use words::integers;
