@@ -10,48 +10,65 @@ of a step takes back instructions of another.
 """
 import json, os
 
-CORES = ["M0", "M3", "M4F", "M33", "RV32"]
+VECTORS = ["M55"]
+CORES = ["M0", "M3", "M4F", "M33", "M55", "RV32"]
 # Layouts, and whether weights have variances: those are measured apart, because another code runs them.
 LAYOUTS = [("fast", False), ("small", False), ("fast", True), ("mean", False)]
 SCORED = 6  # place of the channels that are scored among the parts
+APART = 8  # and of the blocks that count apart
 GATES = {"elman": 1, "lstm": 4, "gru": 3}
+
+
+def turn_of(case, cell):
+    """Groups of rows that a layer's kernel takes at a time."""
+    return 4 if case["core"] in VECTORS and case["layout"] != "small" and cell not in ("gru", "output") else 1
 
 
 def parts(case):
     predicts = case["target"].startswith("next")
     outputs = case["inputs"] if predicts else 1
-    return network_parts(case["cell"], case["inputs"], case["hidden"], outputs, outputs if predicts else 0)
+    return network_parts(case, case["cell"], case["inputs"], outputs, outputs if predicts else 0)
 
 
-def network_parts(cell, inputs, hidden, outputs, scored=0):
-    """The parts of one network; a dense layer has no state."""
+def network_parts(case, cell, inputs, outputs, scored=0):
+    """The parts of one network; a dense layer has no state. Blocks of groups that are left over from turns count twice: in a turn
+    two groups share what is read; and a turn has the moments of all its groups, whether they are there or not."""
+    hidden = case["hidden"]
     up = lambda value, multiple: -(-value // multiple) * multiple
     state = 0 if cell == "dense" else hidden
-    maps = [(GATES.get(cell, 1) * hidden, up(inputs, 2) + state), (outputs, hidden)]
+    # The state begins a new pair of columns, in gated recurrent units a new block.
+    maps = [(GATES.get(cell, 1) * hidden, up(inputs, 8 if cell == "gru" else 2) + state), (outputs, hidden)]
     # Units are filled in twice: for their own layer, and for the map above.
-    rows = [up(r, 4) // 4 for r, _ in maps]
-    cols = [up(c, 8) for _, c in maps]
-    blocks = sum(r * c // 8 for r, c in zip(rows, cols))
+    groups = [(up(r, 4) // 4, up(c, 8) // 8, turn) for (r, c), turn in zip(maps, [turn_of(case, cell), 1])]
+    layer, output = [(rows + rows % turn) * cols for rows, cols, turn in groups]
+    apart = layer if is_apart(case, cell) else 0
     units = lambda kind: hidden if cell == kind else 0
-    return [1, blocks, sum(rows), units("lstm"), inputs, state + hidden, scored, units("gru")]
+    rows = sum(up(rows, turn) for rows, _, turn in groups)
+    return [1, layer + output - apart, rows, units("lstm"), inputs, state + hidden, scored, units("gru"), apart]
+
+
+def is_apart(case, cell):
+    """Whether blocks and lists of a layer count apart: in most layouts GRUs have no kernel with vectors."""
+    return case["core"] in VECTORS and cell == "gru"
 
 
 def sparse_parts(case):
     """The same of a pruned network, where a map with lists has no blocks; and its maps with lists, lists, their pairs of columns, and lists of
-    gated recurrent units, which some cores walk in compiled code."""
+    gated recurrent units, which some cores walk in compiled code; and pairs of these where they count apart."""
     inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
     half = lambda value: -(-value // 2)
     outputs = inputs if case["target"].startswith("next") else 1
     groups = {"lstm": hidden, "gru": 3 * -(-hidden // 4), "elman": -(-hidden // 4)}[cell]
-    numbers, maps, lists, pairs, gated = parts(case), 0, 0, 0, 0
+    numbers, maps, lists, pairs, gated, apart = parts(case), 0, 0, 0, 0, 0
     for count, columns, kind in [(groups, half(inputs) + half(hidden), cell), (-(-outputs // 4), half(hidden), "output")]:
         left = count * columns - int(case["pruned"] * count * columns + 0.5)
         # A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
         if 17 * left < 16 * count * columns:
-            maps, lists, pairs = maps + 1, lists + count, pairs + left
-            gated += count if kind == "gru" else 0
-            numbers[1] -= count * -(-2 * columns // 8)
-    return numbers, [maps, lists, pairs, gated]
+            is_gated, turn = is_apart(case, kind), turn_of(case, kind)
+            maps, lists, pairs = maps + 1, lists + count, pairs + (0 if is_gated else left)
+            gated, apart = gated + (count if kind == "gru" else 0), apart + (left if is_gated else 0)
+            numbers[APART if is_gated else 1] -= (count + count % turn) * -(-2 * columns // 8)
+    return numbers, [maps, lists, pairs, gated, apart]
 
 
 def extension_parts(case):
@@ -86,7 +103,7 @@ def latent_base(case, weights):
     channels, latents, hidden = case["inputs"], -(-case["inputs"] // 2), case["hidden"]
     looks, denoises = max(draw_count(case), 1), case["cell"] == "vosp"
     passes = 2 * looks if denoises else 1 + looks
-    of = lambda cell, inputs, outputs: sum(weight * part for weight, part in zip(weights, network_parts(cell, inputs, hidden, outputs)))
+    of = lambda cell, inputs, outputs: sum(weight * part for weight, part in zip(weights, network_parts(case, cell, inputs, outputs)))
     generative = of("dense", hidden + latents, channels) if denoises else of("lstm", channels + latents, channels)
     return of("lstm", channels, latents) + passes * generative
 
@@ -121,8 +138,8 @@ networks = [case for case in measured if case["cell"] in GATES and not case.get(
 counted = [case for case in networks if case["target"] in ("columns", "next")]
 print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
 print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,")
-print("/// channels scored, GRU units.")
-print("pub(super) const PARTS: usize = 8;\n")
+print("/// channels scored, GRU units, blocks of GRUs where they count apart.")
+print("pub(super) const PARTS: usize = 9;\n")
 print("/// Instructions per part, by core, layout, and whether weights have variances.\n#[rustfmt::skip]")
 varies = lambda case: case.get("weight_variance", False)
 truth = lambda value: str(value).lower()
@@ -143,8 +160,8 @@ print("\n".join(entries))
 print("];")
 
 print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, the pairs of columns in them, and")
-print("/// lists of GRUs, which some cores walk in compiled code.")
-print("pub(super) const LIST_PARTS: usize = 4;\n")
+print("/// lists of GRUs, which some cores walk in compiled code, and their pairs where they count apart.")
+print("pub(super) const LIST_PARTS: usize = 5;\n")
 print("/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout")
 print("/// `fast` takes without its blocks.\n#[rustfmt::skip]")
 entries, lists = [], {}
