@@ -42,8 +42,9 @@ pub(super) const LIST_PARTS: usize = 5;
 /// Instructions per part of lists, by core and whether weights have variances, on top of what the layout
 /// `fast` takes without its blocks.
 #[rustfmt::skip]
-pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 10] = [
+pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 12] = [
     ("M0", false, [331.154, 30.902, 68.547, 455.821, 0.000]),
+    ("M0", true, [766.552, 1357.556, 87.199, -668.246, 0.000]),
     ("M3", false, [387.082, 25.134, 42.874, 4.960, 0.000]),
     ("M3", true, [0.000, 1062.671, 59.031, 223.694, 0.000]),
     ("M4F", false, [421.828, 22.717, 18.335, 3.630, 0.000]),
@@ -53,6 +54,7 @@ pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 10] = [
     ("M55", false, [202.802, 44.275, 5.612, 118.786, 18.299]),
     ("M55", true, [0.000, 1246.235, 20.420, 99.340, 5.199]),
     ("RV32", false, [182.971, 0.000, 63.659, 378.581, 0.000]),
+    ("RV32", true, [0.000, 1292.166, 84.959, -726.745, 0.000]),
 ];
 
 /// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;
@@ -84,21 +86,26 @@ pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 6] = [
     ("RV32", [865.654, 672.018, 309.021]),
 ];
 
-/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, and
-/// recurrent units whose state is copied for each draw.
-pub(super) const LATENT_PARTS: usize = 4;
+/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, recurrent
+/// units whose state is copied for each draw, and units that are read as inputs, which take less than others.
+pub(super) const LATENT_PARTS: usize = 5;
 
-/// Instructions per part of a latent model on top of its networks, by core, where such models were measured.
+/// Instructions per part of a latent model on top of its networks, by core.
 #[rustfmt::skip]
-pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 1] = [
-    ("M4F", [2075.775, 147.230, 57.655, 40.503]),
+pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 6] = [
+    ("M0", [0.000, 4686.046, 1201.650, 278.857, -359.013]),
+    ("M3", [0.000, 2762.568, 770.529, 114.722, -302.401]),
+    ("M4F", [0.000, 280.424, 9.573, 47.766, -19.265]),
+    ("M33", [0.000, 251.489, 4.455, 47.967, -12.809]),
+    ("M55", [0.000, 239.100, 34.482, 25.441, -34.458]),
+    ("RV32", [0.000, 2289.865, 578.180, 159.952, -268.936]),
 ];
 
 /// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by
 /// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
 /// by the layout of both networks.
 #[rustfmt::skip]
-pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
+pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 138] = [
     ("M0", "elman", Layout::Fast, false, [1116, 3940]),
     ("M0", "elman", Layout::Fast, true, [1116, 3956]),
     ("M0", "elman", Layout::Float, false, [1676, 3556]),
@@ -119,7 +126,9 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("M0", "lstm", Layout::Mean, false, [1120, 3940]),
     ("M0", "lstm", Layout::Small, false, [1236, 3940]),
     ("M0", "lstm", Layout::Sparse, false, [1116, 3940]),
-    ("M0", "lstm", Layout::Sparse, true, [1464, 3980]),
+    ("M0", "lstm", Layout::Sparse, true, [1648, 4028]),
+    ("M0", "storn", Layout::Fast, false, [1336, 8628]),
+    ("M0", "vosp", Layout::Fast, false, [1344, 8628]),
     ("M3", "elman", Layout::Fast, false, [904, 3220]),
     ("M3", "elman", Layout::Fast, true, [984, 3552]),
     ("M3", "elman", Layout::Float, false, [1504, 3104]),
@@ -141,6 +150,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("M3", "lstm", Layout::Small, false, [904, 3308]),
     ("M3", "lstm", Layout::Sparse, false, [1024, 3424]),
     ("M3", "lstm", Layout::Sparse, true, [1184, 3552]),
+    ("M3", "storn", Layout::Fast, false, [1200, 8504]),
+    ("M3", "vosp", Layout::Fast, false, [1208, 8504]),
     ("M4F", "elman", Layout::Fast, false, [832, 3276]),
     ("M4F", "elman", Layout::Fast, true, [1032, 3612]),
     ("M4F", "elman", Layout::Float, false, [1488, 3128]),
@@ -162,8 +173,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("M4F", "lstm", Layout::Small, false, [832, 3304]),
     ("M4F", "lstm", Layout::Sparse, false, [1032, 3504]),
     ("M4F", "lstm", Layout::Sparse, true, [1208, 3612]),
-    ("M4F", "storn", Layout::Fast, false, [1176, 7936]),
-    ("M4F", "vosp", Layout::Fast, false, [1176, 7936]),
+    ("M4F", "storn", Layout::Fast, false, [1160, 8504]),
+    ("M4F", "vosp", Layout::Fast, false, [1160, 8504]),
     ("M33", "elman", Layout::Fast, false, [808, 3276]),
     ("M33", "elman", Layout::Fast, true, [960, 3600]),
     ("M33", "elman", Layout::Float, false, [1444, 3128]),
@@ -185,6 +196,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("M33", "lstm", Layout::Small, false, [824, 3320]),
     ("M33", "lstm", Layout::Sparse, false, [1016, 3520]),
     ("M33", "lstm", Layout::Sparse, true, [1176, 3624]),
+    ("M33", "storn", Layout::Fast, false, [1160, 8512]),
+    ("M33", "vosp", Layout::Fast, false, [1160, 8512]),
     ("M55", "elman", Layout::Fast, false, [1328, 3880]),
     ("M55", "elman", Layout::Fast, true, [1328, 3880]),
     ("M55", "elman", Layout::Float, false, [1496, 3488]),
@@ -206,6 +219,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("M55", "lstm", Layout::Small, false, [1036, 3880]),
     ("M55", "lstm", Layout::Sparse, false, [1328, 3880]),
     ("M55", "lstm", Layout::Sparse, true, [1272, 3912]),
+    ("M55", "storn", Layout::Fast, false, [1576, 8512]),
+    ("M55", "vosp", Layout::Fast, false, [1576, 8512]),
     ("RV32", "elman", Layout::Fast, false, [912, 3748]),
     ("RV32", "elman", Layout::Fast, true, [928, 3764]),
     ("RV32", "elman", Layout::Float, false, [1524, 3416]),
@@ -227,6 +242,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 128] = [
     ("RV32", "lstm", Layout::Small, false, [1192, 3960]),
     ("RV32", "lstm", Layout::Sparse, false, [912, 3756]),
     ("RV32", "lstm", Layout::Sparse, true, [1360, 3764]),
+    ("RV32", "storn", Layout::Fast, false, [1072, 8444]),
+    ("RV32", "vosp", Layout::Fast, false, [1088, 8444]),
 ];
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.

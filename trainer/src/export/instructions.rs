@@ -83,8 +83,7 @@ fn of_core<'w, const N: usize>(weights: &'w [(&str, [f64; N])], core: &str) -> O
 }
 
 /// Predictions for one step of a latent model: the recognition network once, the generative network as often
-/// as it runs, and what the model adds. None unless both networks have quantized layouts; with draws for
-/// those cores alone on which such models were measured.
+/// as it runs, and what the model adds. None unless both networks have quantized layouts.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let networks = [model.recognition(), model.generative()].map(instructions);
     of_latent(model.spec(), model.generative().spec(), networks)
@@ -97,22 +96,19 @@ fn of_latent(
     [recognition, generative]: [Vec<InstructionCount>; 2],
 ) -> Vec<InstructionCount> {
     let parts = latent_parts(spec, network);
-    let draws = matches!(spec.forecast, Forecast::Draws { .. });
     let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        let added = match of_core(&LATENT_WEIGHTS, on.core) {
-            Some(weights) => weighted(weights, &parts).round() as u64,
-            None if draws => return None,
-            None => 0,
-        };
-        let passes = spec.generative_passes() * other.instructions;
-        Some(InstructionCount { instructions: on.instructions + passes + added, ..on })
+        // Below zero where a denoiser's generative network saves more than is added.
+        let added = weighted(of_core(&LATENT_WEIGHTS, on.core)?, &parts);
+        let networks = on.instructions + spec.generative_passes() * other.instructions;
+        Some(InstructionCount { instructions: (networks as f64 + added).round() as u64, ..on })
     };
     recognition.into_iter().filter_map(both).collect()
 }
 
 /// The number of each part of a latent model besides its networks: itself, its channels, values that are
-/// drawn and averaged, and recurrent units whose state is copied for each draw.
+/// drawn and averaged, recurrent units whose state is copied for each draw, and units that a denoiser's
+/// generative network reads, which are in the range of its codes and take less than inputs.
 fn latent_parts(spec: &LatentSpec, generative: &ModelSpec) -> [f64; LATENT_PARTS] {
     let looks = match spec.family {
         Family::Storn => 1.0,
@@ -125,7 +121,11 @@ fn latent_parts(spec: &LatentSpec, generative: &ModelSpec) -> [f64; LATENT_PARTS
     let recurrent = generative.layers.iter().filter(|layer| layer.cell.is_recurrent());
     let units: f64 = recurrent.map(|layer| f64::from(layer.units)).sum();
     let channels = f64::from(generative.outputs);
-    [1.0, channels, draws * (f64::from(spec.latents) + channels), draws * units]
+    let read = match spec.family {
+        Family::Storn => 0.0,
+        Family::Vosp => spec.generative_passes() as f64 * f64::from(generative.inputs - spec.latents),
+    };
+    [1.0, channels, draws * (f64::from(spec.latents) + channels), draws * units, read]
 }
 
 /// The number of each part of a linear part: itself, inputs that enter its ring, and weights.
@@ -313,7 +313,10 @@ mod tests {
             compared += 1;
             held_out += usize::from(case["held_out"] == true);
         }
-        assert!(compared >= 8 && held_out >= 2, "only {compared} were compared, {held_out} of them held out");
+        assert!(
+            compared >= 48 && held_out >= 12,
+            "only {compared} were compared, {held_out} of them held out"
+        );
     }
 
     /// Blocks of the layer's map and of the output's, as `cargo xtask bench` prunes them.
