@@ -163,8 +163,8 @@ impl Machine {
     }
 
     /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so
-    /// that SysTick's 24 bits span the longest step and still resolve some five instructions; for an image that
-    /// runs so many models.
+    /// that SysTick's 24 bits span the longest step and still resolve some five instructions; for an image
+    /// that runs so many models.
     pub(crate) fn run_counting(&self, elf: &Path, models: u32) -> Result<String> {
         self.command(elf, "-icount shift=3")
             .limit(models * LIMIT)

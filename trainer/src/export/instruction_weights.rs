@@ -86,8 +86,8 @@ pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 6] = [
     ("RV32", [865.654, 672.018, 309.021]),
 ];
 
-/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, recurrent
-/// units whose state is copied for each draw, and units that are read as inputs, which take less than others.
+/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged,
+/// recurrent units whose state is copied for each draw, and units that are read as inputs, which take less.
 pub(super) const LATENT_PARTS: usize = 5;
 
 /// Instructions per part of a latent model on top of its networks, by core.

@@ -214,8 +214,8 @@ for core in cores:
     print(f'    ("{core}", [{numbers}]),')
 print("];")
 
-print("\n/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, recurrent")
-print("/// units whose state is copied for each draw, and units that are read as inputs, which take less than others.")
+print("\n/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged,")
+print("/// recurrent units whose state is copied for each draw, and units that are read as inputs, which take less.")
 print("pub(super) const LATENT_PARTS: usize = 5;\n")
 print("/// Instructions per part of a latent model on top of its networks, by core.\n#[rustfmt::skip]")
 is_latent = lambda case: case["cell"] in ("vosp", "storn") and (case["target"] == "follow" or draw_count(case) > 0)

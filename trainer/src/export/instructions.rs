@@ -31,9 +31,9 @@ pub struct InstructionCount {
     pub instructions: u64,
 }
 
-/// Predictions for Cortex-M0, M3, M4F, M33 and M55 (Helium) and for RV32IMAC; none for the float layout, whose
-/// cost on cores without a floating-point unit depends on the data, and none for models in which only some
-/// maps have weight variances, of which none was measured.
+/// Predictions for Cortex-M0, M3, M4F, M33 and M55 (Helium) and for RV32IMAC; none for the float layout,
+/// whose cost on cores without a floating-point unit depends on the data, and none for models in which only
+/// some maps have weight variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
