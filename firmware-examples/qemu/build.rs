@@ -5,7 +5,8 @@
 //!
 //! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after
 //! row, NaN for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark
-//! such as `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
+//! such as `lstm-16-64-int8` or `vosp-16-64-fast`; several, with commas between them, for the image `bench`.
+//! With none of them the image holds the gait model.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -71,13 +72,14 @@ fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     link(&out);
     let mut embedded = Embedded { out, source: String::new(), constants: BTreeMap::new() };
-    let chosen = chosen_case();
-    embedded.line(chosen_stream(&chosen));
-    embedded.line(measured_work(&chosen));
+    let cases = chosen_cases();
+    let chosen = &cases[0];
+    embedded.line(chosen_stream(chosen));
+    embedded.line(measured_work(chosen));
     embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
-    embedded.group("REDUCER", &[reducer_case(&chosen)]);
-    embedded.known_stream(&known_case(&chosen).model);
-    embedded.group("CHOSEN", &[chosen]);
+    embedded.group("REDUCER", &[reducer_case(chosen)]);
+    embedded.known_stream(&known_case(chosen).model);
+    embedded.group("CHOSEN", &cases);
     let golden = golden::cases();
     let moved =
         golden.iter().find(|case| case.name == MOVED).expect("the case that is moved is a golden one");
@@ -149,6 +151,10 @@ fn link(out: &Path) {
         other => panic!("no memory map for {other}: add one to memory/ and name it here"),
     };
     let map = variable("QUAVER_MEMORY").unwrap_or_else(|| map.into());
+    println!("cargo::rustc-check-cfg=cfg(ram_16k)");
+    if map == "microbit" {
+        println!("cargo::rustc-cfg=ram_16k");
+    }
     fs::copy(format!("memory/{map}.x"), out.join("memory.x")).expect("the memory map can be copied");
     println!("cargo::rustc-link-search={}", out.display());
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
@@ -174,19 +180,20 @@ fn read(path: &str) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}; give an absolute path to a readable file"))
 }
 
-fn chosen_case() -> Case {
+/// The chosen case; of benchmarks maybe several, for one kind of stream.
+fn chosen_cases() -> Vec<Case> {
     let (model, name) = (variable("QUAVER_MODEL"), variable("QUAVER_CASE"));
     let stream = variable("QUAVER_STREAM");
-    let mut case = match (model, name) {
+    let mut cases = match (model, name) {
         (Some(_), Some(_)) => panic!("QUAVER_MODEL and QUAVER_CASE are both set: keep one"),
-        (Some(path), None) => case_from_file(&path),
-        (None, Some(name)) => built_in(&name),
-        (None, None) => gait::case(),
+        (Some(path), None) => vec![case_from_file(&path)],
+        (None, Some(names)) => names.split(',').map(built_in).collect(),
+        (None, None) => vec![gait::case()],
     };
     if let Some(path) = stream {
-        case.stream = numbers(&path, case.inputs);
+        cases.iter_mut().for_each(|case| case.stream = numbers(&path, case.inputs));
     }
-    case
+    cases
 }
 
 /// The model that the image `text` writes with: that of `QUAVER_MODEL` if it is one of text, or the built-in
@@ -546,8 +553,10 @@ impl Embedded {
         let (model, stream) =
             (self.constant("quaver::include_checkpoint", model), self.constant("include_bytes", &stream));
         let (name, inputs, task) = (&case.name, case.inputs, case.task);
+        let [arena, _] = replay::words(&case.model, task).expect("a case loads");
         format!(
-            "    Job {{ name: {name:?}, inputs: {inputs}, model: {model}, stream: {stream}, task: Task::{task:?} }},"
+            "    Job {{ name: {name:?}, inputs: {inputs}, arena: {arena}, model: {model}, stream: {stream}, \
+             task: Task::{task:?} }},"
         )
     }
 

@@ -110,9 +110,24 @@ pub(crate) fn main_machines() -> impl Iterator<Item = &'static Machine> {
     MACHINES.iter().filter(|machine| !machine.is_variant)
 }
 
-/// The machines on which steps are counted: `typical` models on some variants as well.
-pub(crate) fn counted_machines(typical: bool) -> impl Iterator<Item = &'static Machine> {
-    MACHINES.iter().filter(move |machine| !machine.is_variant || typical && machine.is_counted)
+/// The machines on which steps are counted: `typical` models on some variants as well; or those of these
+/// cores, if any is named.
+pub(crate) fn counted_machines(typical: bool, cores: &[String]) -> impl Iterator<Item = &'static Machine> {
+    let is_counted = move |machine: &&Machine| {
+        let by_default = !machine.is_variant || typical && machine.is_counted;
+        if cores.is_empty() { by_default } else { cores.iter().any(|core| core == machine.core) }
+    };
+    MACHINES.iter().filter(is_counted)
+}
+
+/// A core by name.
+///
+/// # Errors
+/// When there is none; the message lists those there are.
+pub(crate) fn core_named(name: &str) -> Result<String, String> {
+    let cores = MACHINES.map(|machine| machine.core);
+    let found = cores.iter().find(|core| core.eq_ignore_ascii_case(name));
+    found.map(|core| core.to_string()).ok_or_else(|| format!("there are {}", cores.join(", ")))
 }
 
 /// The targets of the main machines, each once, in order.
@@ -148,9 +163,11 @@ impl Machine {
     }
 
     /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so
-    /// that SysTick's 24 bits span the longest step and still resolve some five instructions.
-    pub(crate) fn run_counting(&self, elf: &Path) -> Result<String> {
+    /// that SysTick's 24 bits span the longest step and still resolve some five instructions; for an image
+    /// that runs so many models.
+    pub(crate) fn run_counting(&self, elf: &Path, models: u32) -> Result<String> {
         self.command(elf, "-icount shift=3")
+            .limit(models * LIMIT)
             .run()
             .with_context(|| format!("{} on {}", elf.display(), self.core))
     }

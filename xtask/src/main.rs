@@ -64,14 +64,20 @@ enum Chore {
         overwrite: bool,
     },
     /// Count instructions per step, flash, RAM and stack on every emulated core
+    #[command(
+        after_help = "Example: cargo xtask bench --json --core M55 --core RV32 lstm-16-64 gru-12-40-fast"
+    )]
     Bench {
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
+        /// Measure on this core alone, for example M55; may be repeated
+        #[arg(long = "core", value_name = "NAME", value_parser = machine::core_named)]
+        cores: Vec<String>,
         /// Measure only models whose names begin so, for example lstm-16-64, or one of any size, such as
-        /// gru-12-40-fast
+        /// gru-12-40-fast; may be repeated
         #[arg(value_name = "MODEL", default_value = "")]
-        only: String,
+        only: Vec<String>,
     },
     /// Build images that step one model and do nothing else, and compare their code in flash with the golden
     /// sizes
@@ -169,9 +175,9 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             qemu::run(overwrite)?;
             println!("signed models: {}", signed::check()?);
         }
-        Chore::Bench { json, only } => {
+        Chore::Bench { json, cores, only } => {
             setup::ensure(&Needs::emulation()?)?;
-            bench::run(json, &only)?;
+            bench::run(json, &cores, &only)?;
         }
         Chore::Sizes { overwrite } => {
             setup::ensure(&Needs::to_build([machine::DEFAULT_TARGET].into_iter()))?;

@@ -13,6 +13,8 @@ pub struct Job {
     pub name: &'static str,
     /// Channels per row.
     pub inputs: usize,
+    /// Words of its arena.
+    pub arena: usize,
     /// The checkpoint.
     pub model: &'static [u8],
     /// Rows of little-endian f32.
@@ -24,7 +26,7 @@ pub struct Job {
 impl Job {
     /// The job that the image was built for.
     pub fn chosen() -> &'static Job {
-        let [job] = &CHOSEN;
+        let [job, ..] = &CHOSEN;
         job
     }
 

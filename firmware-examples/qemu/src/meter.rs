@@ -141,13 +141,8 @@ mod clock {
 }
 
 /// How far below the stack pointer the paint reaches: what the smallest machine can spare of its 16 KB with
-/// every model, or with those that are signed, and enough to load two networks on machines with a
-/// floating-point unit, which have more.
-const PAINTED_BYTES: usize = match (cfg!(target_abi = "eabihf"), cfg!(feature = "signed")) {
-    (true, _) => 16_384,
-    (false, true) => 6144,
-    (false, false) => 4096,
-};
+/// every model, and enough for any on the others.
+const PAINTED_BYTES: usize = if cfg!(ram_16k) { 9216 } else { 16_384 };
 /// Bytes just below the stack pointer that are left alone: the frame of the painting function itself.
 const SPARED_BYTES: usize = 128;
 const PAINT: u32 = 0xC5A3_5C3A;

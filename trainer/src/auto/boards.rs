@@ -45,7 +45,7 @@ pub enum Core {
     M7,
     /// Cortex-M33 with DSP instructions.
     M33,
-    /// Cortex-M55, costed as an M33.
+    /// Cortex-M55 with Helium.
     M55,
     /// 32-bit RISC-V with multiplication.
     RV32,
@@ -58,7 +58,8 @@ impl Core {
             Core::M0 => "M0",
             Core::M3 => "M3",
             Core::M4F | Core::M7 => "M4F",
-            Core::M33 | Core::M55 => "M33",
+            Core::M33 => "M33",
+            Core::M55 => "M55",
             Core::RV32 => "RV32",
         }
     }

@@ -3,47 +3,58 @@
 use quaver::checkpoint::Layout;
 
 /// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,
-/// channels scored, GRU units.
-pub(super) const PARTS: usize = 8;
+/// channels scored, GRU units, blocks of GRUs where they count apart.
+pub(super) const PARTS: usize = 9;
 
 /// Instructions per part, by core, layout, and whether weights have variances.
 #[rustfmt::skip]
-pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); 17] = [
-    ("M0", Layout::Fast, false, [7097.896, 228.994, 856.393, 36.555, 1748.813, 0.000, 5469.726, 524.718]),
-    ("M0", Layout::Small, false, [4123.360, 398.791, 1036.911, 360.630, 2073.571, 52.157, 5469.726, 302.660]),
-    ("M0", Layout::Fast, true, [4329.267, 334.950, 1002.835, 102.434, 2055.555, 0.000, 5469.726, 797.815]),
-    ("M0", Layout::Mean, false, [4719.804, 115.562, 447.896, 0.000, 1214.586, 30.307, 5304.680, 145.874]),
-    ("M3", Layout::Fast, false, [3540.889, 149.645, 340.184, 0.000, 1074.520, 7.979, 3038.796, 12.638]),
-    ("M3", Layout::Small, false, [3025.967, 268.791, 780.269, 0.000, 1074.032, 1.467, 2963.116, 56.145]),
-    ("M3", Layout::Fast, true, [3613.741, 223.916, 292.056, 81.325, 1132.109, 22.956, 3038.796, 78.395]),
-    ("M3", Layout::Mean, false, [2702.933, 74.959, 215.062, 0.000, 768.722, 20.984, 2946.509, 74.315]),
-    ("M4F", Layout::Fast, false, [1355.657, 54.415, 250.926, 1.053, 139.410, 2.315, 296.195, 32.977]),
-    ("M4F", Layout::Small, false, [1089.629, 207.262, 501.092, 173.487, 139.142, 23.315, 242.263, 167.028]),
-    ("M4F", Layout::Fast, true, [2141.591, 82.192, 298.211, 9.957, 127.095, 12.069, 296.195, 53.060]),
-    ("M4F", Layout::Mean, false, [1241.296, 27.315, 217.079, 0.000, 121.324, 21.107, 276.433, 71.872]),
-    ("M33", Layout::Fast, false, [1371.463, 54.421, 246.448, 4.314, 131.813, 2.846, 271.060, 35.219]),
-    ("M33", Layout::Small, false, [1081.808, 185.278, 508.943, 195.084, 130.766, 23.072, 213.826, 170.419]),
-    ("M33", Layout::Fast, true, [2120.890, 82.228, 298.614, 9.389, 112.627, 12.291, 271.060, 52.809]),
-    ("M33", Layout::Mean, false, [1199.786, 27.304, 255.390, 0.000, 112.434, 16.992, 243.280, 58.125]),
-    ("RV32", Layout::Fast, false, [4781.128, 210.666, 437.822, 60.415, 1128.612, 0.000, 2961.075, 523.604]),
+pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); 24] = [
+    ("M0", Layout::Fast, false, [7097.896, 228.994, 856.393, 36.555, 1748.813, 0.000, 5469.726, 524.718, 0.000]),
+    ("M0", Layout::Small, false, [4123.360, 398.791, 1036.911, 360.630, 2073.571, 52.157, 5469.726, 302.660, 0.000]),
+    ("M0", Layout::Fast, true, [4329.267, 334.950, 1002.835, 102.434, 2055.555, 0.000, 5469.726, 797.815, 0.000]),
+    ("M0", Layout::Mean, false, [4719.804, 115.562, 447.896, 0.000, 1214.586, 30.307, 5304.680, 145.874, 0.000]),
+    ("M3", Layout::Fast, false, [3540.889, 149.645, 340.184, 0.000, 1074.520, 7.979, 3038.796, 12.638, 0.000]),
+    ("M3", Layout::Small, false, [3025.967, 268.791, 780.269, 0.000, 1074.032, 1.467, 2963.116, 56.145, 0.000]),
+    ("M3", Layout::Fast, true, [3613.741, 223.916, 292.056, 81.325, 1132.109, 22.956, 3038.796, 78.395, 0.000]),
+    ("M3", Layout::Mean, false, [2702.933, 74.959, 215.062, 0.000, 768.722, 20.984, 2946.509, 74.315, 0.000]),
+    ("M4F", Layout::Fast, false, [1355.657, 54.415, 250.926, 1.053, 139.410, 2.315, 296.195, 32.977, 0.000]),
+    ("M4F", Layout::Small, false, [1089.629, 207.262, 501.092, 173.487, 139.142, 23.315, 242.263, 167.028, 0.000]),
+    ("M4F", Layout::Fast, true, [2141.591, 82.192, 298.211, 9.957, 127.095, 12.069, 296.195, 53.060, 0.000]),
+    ("M4F", Layout::Mean, false, [1241.296, 27.315, 217.079, 0.000, 121.324, 21.107, 276.433, 71.872, 0.000]),
+    ("M33", Layout::Fast, false, [1371.463, 54.421, 246.448, 4.314, 131.813, 2.846, 271.060, 35.219, 0.000]),
+    ("M33", Layout::Small, false, [1081.808, 185.278, 508.943, 195.084, 130.766, 23.072, 213.826, 170.419, 0.000]),
+    ("M33", Layout::Fast, true, [2120.890, 82.228, 298.614, 9.389, 112.627, 12.291, 271.060, 52.809, 0.000]),
+    ("M33", Layout::Mean, false, [1199.786, 27.304, 255.390, 0.000, 112.434, 16.992, 243.280, 58.125, 0.000]),
+    ("M55", Layout::Fast, false, [2004.949, 17.444, 110.504, 8.294, 143.320, 0.000, 301.293, 23.304, 17.750]),
+    ("M55", Layout::Small, false, [1662.142, 168.015, 286.190, 362.099, 137.515, 42.718, 264.787, 275.218, 167.818]),
+    ("M55", Layout::Fast, true, [2366.129, 26.779, 116.202, 26.771, 92.161, 16.117, 301.293, 179.555, 81.226]),
+    ("M55", Layout::Mean, false, [1768.303, 8.835, 57.211, 0.000, 116.912, 0.847, 295.831, 218.753, 10.159]),
+    ("RV32", Layout::Fast, false, [4460.378, 210.147, 524.187, 3.180, 1104.276, 0.000, 2920.720, 492.759, 0.000]),
+    ("RV32", Layout::Small, false, [3666.764, 324.952, 1089.626, 63.829, 1098.388, 0.000, 2869.915, 80.855, 0.000]),
+    ("RV32", Layout::Fast, true, [4043.763, 313.249, 500.957, 82.952, 1346.146, 0.000, 2920.720, 742.180, 0.000]),
+    ("RV32", Layout::Mean, false, [3587.901, 105.434, 314.030, 0.000, 1021.634, 22.059, 2834.245, 95.051, 0.000]),
 ];
 
 /// Parts of the layout `sparse` that have a weight: maps with lists, lists, the pairs of columns in them, and
-/// lists of GRUs, which some cores walk in compiled code.
-pub(super) const LIST_PARTS: usize = 4;
+/// lists of GRUs, which some cores walk in compiled code, and their pairs where they count apart.
+pub(super) const LIST_PARTS: usize = 5;
 
 /// Instructions per part of lists, by core and whether weights have variances, on top of what the layout
 /// `fast` takes without its blocks.
 #[rustfmt::skip]
-pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 8] = [
-    ("M0", false, [331.154, 30.902, 68.547, 455.821]),
-    ("M3", false, [387.082, 25.134, 42.874, 4.960]),
-    ("M3", true, [0.000, 1062.671, 59.031, 223.694]),
-    ("M4F", false, [421.828, 22.717, 18.335, 3.630]),
-    ("M4F", true, [0.000, 1069.366, 26.143, 186.902]),
-    ("M33", false, [390.394, 23.149, 18.324, 3.634]),
-    ("M33", true, [0.000, 1084.191, 24.966, 155.563]),
-    ("RV32", false, [222.095, 0.000, 64.363, 374.373]),
+pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 12] = [
+    ("M0", false, [331.154, 30.902, 68.547, 455.821, 0.000]),
+    ("M0", true, [766.552, 1357.556, 87.199, -668.246, 0.000]),
+    ("M3", false, [387.082, 25.134, 42.874, 4.960, 0.000]),
+    ("M3", true, [0.000, 1062.671, 59.031, 223.694, 0.000]),
+    ("M4F", false, [421.828, 22.717, 18.335, 3.630, 0.000]),
+    ("M4F", true, [0.000, 1069.366, 26.143, 186.902, 0.000]),
+    ("M33", false, [390.394, 23.149, 18.324, 3.634, 0.000]),
+    ("M33", true, [0.000, 1084.191, 24.966, 155.563, 0.000]),
+    ("M55", false, [202.802, 44.275, 5.612, 118.786, 18.299]),
+    ("M55", true, [0.000, 1246.235, 20.420, 99.340, 5.199]),
+    ("RV32", false, [182.971, 0.000, 63.659, 378.581, 0.000]),
+    ("RV32", true, [0.000, 1292.166, 84.959, -726.745, 0.000]),
 ];
 
 /// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;
@@ -52,12 +63,13 @@ pub(super) const EXTENSION_PARTS: usize = 7;
 
 /// Instructions per part of the extensions, by core, whatever the layout.
 #[rustfmt::skip]
-pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 5] = [
+pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 6] = [
     ("M0", [1678.345, 0.013, 1065.961, 61.790, 0.000, 8356.893, 3249.196]),
     ("M3", [6619.711, 0.000, 524.636, 44.150, 0.000, 5197.601, 1958.822]),
     ("M4F", [921.342, 361.867, 105.221, 2.519, 0.000, 536.443, 127.026]),
     ("M33", [1258.238, 284.332, 104.767, 2.754, 0.000, 483.651, 103.097]),
-    ("RV32", [6103.732, 0.000, 468.583, 40.155, 0.000, 4761.200, 1839.092]),
+    ("M55", [553.162, 438.398, 96.182, 2.874, 0.000, 496.478, 127.228]),
+    ("RV32", [5960.661, 0.000, 467.292, 40.186, 0.000, 4754.144, 1869.343]),
 ];
 
 /// Parts of a linear part that have a weight: itself, inputs that enter its ring, and weights.
@@ -65,29 +77,35 @@ pub(super) const LINEAR_PARTS: usize = 3;
 
 /// Instructions per part of a linear part, by core, whatever the layout.
 #[rustfmt::skip]
-pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 5] = [
+pub(super) const LINEAR_WEIGHTS: [(&str, [f64; LINEAR_PARTS]); 6] = [
     ("M0", [1498.255, 1032.109, 584.396]),
     ("M3", [1170.902, 741.158, 321.354]),
     ("M4F", [886.927, 78.912, 18.073]),
     ("M33", [794.379, 67.918, 19.198]),
-    ("RV32", [757.794, 712.283, 309.042]),
+    ("M55", [525.882, 40.519, 19.365]),
+    ("RV32", [865.654, 672.018, 309.021]),
 ];
 
-/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, and
-/// recurrent units whose state is copied for each draw.
-pub(super) const LATENT_PARTS: usize = 4;
+/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged,
+/// recurrent units whose state is copied for each draw, and units that are read as inputs, which take less.
+pub(super) const LATENT_PARTS: usize = 5;
 
-/// Instructions per part of a latent model on top of its networks, by core, where such models were measured.
+/// Instructions per part of a latent model on top of its networks, by core.
 #[rustfmt::skip]
-pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 1] = [
-    ("M4F", [2075.775, 147.230, 57.655, 40.503]),
+pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); 6] = [
+    ("M0", [0.000, 4686.046, 1201.650, 278.857, -359.013]),
+    ("M3", [0.000, 2762.568, 770.529, 114.722, -302.401]),
+    ("M4F", [0.000, 280.424, 9.573, 47.766, -19.265]),
+    ("M33", [0.000, 251.489, 4.455, 47.967, -12.809]),
+    ("M55", [0.000, 239.100, 34.482, 25.441, -34.458]),
+    ("RV32", [0.000, 2289.865, 578.180, 159.952, -268.936]),
 ];
 
 /// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by
 /// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
 /// by the layout of both networks.
 #[rustfmt::skip]
-pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
+pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 138] = [
     ("M0", "elman", Layout::Fast, false, [1116, 3940]),
     ("M0", "elman", Layout::Fast, true, [1116, 3956]),
     ("M0", "elman", Layout::Float, false, [1676, 3556]),
@@ -108,7 +126,9 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
     ("M0", "lstm", Layout::Mean, false, [1120, 3940]),
     ("M0", "lstm", Layout::Small, false, [1236, 3940]),
     ("M0", "lstm", Layout::Sparse, false, [1116, 3940]),
-    ("M0", "lstm", Layout::Sparse, true, [1464, 3980]),
+    ("M0", "lstm", Layout::Sparse, true, [1648, 4028]),
+    ("M0", "storn", Layout::Fast, false, [1336, 8628]),
+    ("M0", "vosp", Layout::Fast, false, [1344, 8628]),
     ("M3", "elman", Layout::Fast, false, [904, 3220]),
     ("M3", "elman", Layout::Fast, true, [984, 3552]),
     ("M3", "elman", Layout::Float, false, [1504, 3104]),
@@ -130,6 +150,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
     ("M3", "lstm", Layout::Small, false, [904, 3308]),
     ("M3", "lstm", Layout::Sparse, false, [1024, 3424]),
     ("M3", "lstm", Layout::Sparse, true, [1184, 3552]),
+    ("M3", "storn", Layout::Fast, false, [1200, 8504]),
+    ("M3", "vosp", Layout::Fast, false, [1208, 8504]),
     ("M4F", "elman", Layout::Fast, false, [832, 3276]),
     ("M4F", "elman", Layout::Fast, true, [1032, 3612]),
     ("M4F", "elman", Layout::Float, false, [1488, 3128]),
@@ -151,8 +173,8 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
     ("M4F", "lstm", Layout::Small, false, [832, 3304]),
     ("M4F", "lstm", Layout::Sparse, false, [1032, 3504]),
     ("M4F", "lstm", Layout::Sparse, true, [1208, 3612]),
-    ("M4F", "storn", Layout::Fast, false, [1176, 7936]),
-    ("M4F", "vosp", Layout::Fast, false, [1176, 7936]),
+    ("M4F", "storn", Layout::Fast, false, [1160, 8504]),
+    ("M4F", "vosp", Layout::Fast, false, [1160, 8504]),
     ("M33", "elman", Layout::Fast, false, [808, 3276]),
     ("M33", "elman", Layout::Fast, true, [960, 3600]),
     ("M33", "elman", Layout::Float, false, [1444, 3128]),
@@ -174,12 +196,54 @@ pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 92] = [
     ("M33", "lstm", Layout::Small, false, [824, 3320]),
     ("M33", "lstm", Layout::Sparse, false, [1016, 3520]),
     ("M33", "lstm", Layout::Sparse, true, [1176, 3624]),
-    ("RV32", "elman", Layout::Fast, false, [868, 3744]),
-    ("RV32", "elman", Layout::Sparse, false, [868, 3748]),
-    ("RV32", "gru", Layout::Fast, false, [948, 3744]),
-    ("RV32", "gru", Layout::Sparse, false, [1072, 3748]),
-    ("RV32", "lstm", Layout::Fast, false, [916, 3748]),
-    ("RV32", "lstm", Layout::Sparse, false, [868, 3748]),
+    ("M33", "storn", Layout::Fast, false, [1160, 8512]),
+    ("M33", "vosp", Layout::Fast, false, [1160, 8512]),
+    ("M55", "elman", Layout::Fast, false, [1328, 3880]),
+    ("M55", "elman", Layout::Fast, true, [1328, 3880]),
+    ("M55", "elman", Layout::Float, false, [1496, 3488]),
+    ("M55", "elman", Layout::Mean, false, [1328, 3880]),
+    ("M55", "elman", Layout::Small, false, [1188, 3880]),
+    ("M55", "elman", Layout::Sparse, false, [1328, 3880]),
+    ("M55", "elman", Layout::Sparse, true, [1424, 3912]),
+    ("M55", "gru", Layout::Fast, false, [1504, 3880]),
+    ("M55", "gru", Layout::Fast, true, [1424, 3880]),
+    ("M55", "gru", Layout::Float, false, [1496, 3488]),
+    ("M55", "gru", Layout::Mean, false, [1656, 3880]),
+    ("M55", "gru", Layout::Small, false, [1700, 3880]),
+    ("M55", "gru", Layout::Sparse, false, [1392, 3880]),
+    ("M55", "gru", Layout::Sparse, true, [1936, 3912]),
+    ("M55", "lstm", Layout::Fast, false, [1328, 4096]),
+    ("M55", "lstm", Layout::Fast, true, [1328, 3880]),
+    ("M55", "lstm", Layout::Float, false, [1496, 3488]),
+    ("M55", "lstm", Layout::Mean, false, [1328, 4096]),
+    ("M55", "lstm", Layout::Small, false, [1036, 3880]),
+    ("M55", "lstm", Layout::Sparse, false, [1328, 3880]),
+    ("M55", "lstm", Layout::Sparse, true, [1272, 3912]),
+    ("M55", "storn", Layout::Fast, false, [1576, 8512]),
+    ("M55", "vosp", Layout::Fast, false, [1576, 8512]),
+    ("RV32", "elman", Layout::Fast, false, [912, 3748]),
+    ("RV32", "elman", Layout::Fast, true, [928, 3764]),
+    ("RV32", "elman", Layout::Float, false, [1524, 3416]),
+    ("RV32", "elman", Layout::Mean, false, [1064, 3748]),
+    ("RV32", "elman", Layout::Small, false, [1208, 3748]),
+    ("RV32", "elman", Layout::Sparse, false, [912, 3756]),
+    ("RV32", "elman", Layout::Sparse, true, [1376, 3764]),
+    ("RV32", "gru", Layout::Fast, false, [1016, 3748]),
+    ("RV32", "gru", Layout::Fast, true, [1140, 3764]),
+    ("RV32", "gru", Layout::Float, false, [1524, 3416]),
+    ("RV32", "gru", Layout::Mean, false, [968, 3748]),
+    ("RV32", "gru", Layout::Small, false, [1096, 3748]),
+    ("RV32", "gru", Layout::Sparse, false, [1136, 3756]),
+    ("RV32", "gru", Layout::Sparse, true, [1264, 3764]),
+    ("RV32", "lstm", Layout::Fast, false, [912, 3748]),
+    ("RV32", "lstm", Layout::Fast, true, [928, 3764]),
+    ("RV32", "lstm", Layout::Float, false, [1524, 3416]),
+    ("RV32", "lstm", Layout::Mean, false, [900, 3748]),
+    ("RV32", "lstm", Layout::Small, false, [1192, 3960]),
+    ("RV32", "lstm", Layout::Sparse, false, [912, 3756]),
+    ("RV32", "lstm", Layout::Sparse, true, [1360, 3764]),
+    ("RV32", "storn", Layout::Fast, false, [1072, 8444]),
+    ("RV32", "vosp", Layout::Fast, false, [1088, 8444]),
 ];
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.

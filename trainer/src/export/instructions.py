@@ -6,52 +6,71 @@ Instructions are those of the worst row. Cases marked held_out are not fitted; a
     python3 instructions.py > instruction_weights.rs
 
 Least squares on relative errors, with no weight below zero: sizes of the bench are few, parts grow together, and no part
-of a step takes back instructions of another.
+of a step takes back instructions of another, but for two that stand for cheaper code than was summed up before.
 """
 import json, os
 
-CORES = ["M0", "M3", "M4F", "M33", "RV32"]
+CORES = ["M0", "M3", "M4F", "M33", "M55", "RV32"]
+VECTORS = ["M55"]  # those among them whose kernels have vectors
 # Layouts, and whether weights have variances: those are measured apart, because another code runs them.
 LAYOUTS = [("fast", False), ("small", False), ("fast", True), ("mean", False)]
 SCORED = 6  # place of the channels that are scored among the parts
+APART = 8  # and of the blocks that count apart
+READ = 4  # place of the units that are read as inputs among those of latent models
+GATED = 3  # place of the lists of gated recurrent units among those of lists
 GATES = {"elman": 1, "lstm": 4, "gru": 3}
+
+
+def turn_of(case, cell):
+    """Groups of rows that a layer's kernel takes at a time."""
+    return 4 if case["core"] in VECTORS and case["layout"] != "small" and cell not in ("gru", "output") else 1
 
 
 def parts(case):
     predicts = case["target"].startswith("next")
     outputs = case["inputs"] if predicts else 1
-    return network_parts(case["cell"], case["inputs"], case["hidden"], outputs, outputs if predicts else 0)
+    return network_parts(case, case["cell"], case["inputs"], outputs, outputs if predicts else 0)
 
 
-def network_parts(cell, inputs, hidden, outputs, scored=0):
-    """The parts of one network; a dense layer has no state."""
+def network_parts(case, cell, inputs, outputs, scored=0):
+    """The parts of one network; a dense layer has no state. Blocks of groups that are left over from turns count twice: in a turn
+    two groups share what is read; and a turn has the moments of all its groups, whether they are there or not."""
+    hidden = case["hidden"]
     up = lambda value, multiple: -(-value // multiple) * multiple
     state = 0 if cell == "dense" else hidden
-    maps = [(GATES.get(cell, 1) * hidden, up(inputs, 2) + state), (outputs, hidden)]
+    # The state begins a new pair of columns, in gated recurrent units a new block.
+    maps = [(GATES.get(cell, 1) * hidden, up(inputs, 8 if cell == "gru" else 2) + state), (outputs, hidden)]
     # Units are filled in twice: for their own layer, and for the map above.
-    rows = [up(r, 4) // 4 for r, _ in maps]
-    cols = [up(c, 8) for _, c in maps]
-    blocks = sum(r * c // 8 for r, c in zip(rows, cols))
+    groups = [(up(r, 4) // 4, up(c, 8) // 8, turn) for (r, c), turn in zip(maps, [turn_of(case, cell), 1])]
+    layer, output = [(rows + rows % turn) * cols for rows, cols, turn in groups]
+    apart = layer if is_apart(case, cell) else 0
     units = lambda kind: hidden if cell == kind else 0
-    return [1, blocks, sum(rows), units("lstm"), inputs, state + hidden, scored, units("gru")]
+    rows = sum(up(rows, turn) for rows, _, turn in groups)
+    return [1, layer + output - apart, rows, units("lstm"), inputs, state + hidden, scored, units("gru"), apart]
+
+
+def is_apart(case, cell):
+    """Whether blocks and lists of a layer count apart: in most layouts GRUs have no kernel with vectors."""
+    return case["core"] in VECTORS and cell == "gru"
 
 
 def sparse_parts(case):
     """The same of a pruned network, where a map with lists has no blocks; and its maps with lists, lists, their pairs of columns, and lists of
-    gated recurrent units, which some cores walk in compiled code."""
+    gated recurrent units, which some cores walk in compiled code; and pairs of these where they count apart."""
     inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
     half = lambda value: -(-value // 2)
     outputs = inputs if case["target"].startswith("next") else 1
     groups = {"lstm": hidden, "gru": 3 * -(-hidden // 4), "elman": -(-hidden // 4)}[cell]
-    numbers, maps, lists, pairs, gated = parts(case), 0, 0, 0, 0
+    numbers, maps, lists, pairs, gated, apart = parts(case), 0, 0, 0, 0, 0
     for count, columns, kind in [(groups, half(inputs) + half(hidden), cell), (-(-outputs // 4), half(hidden), "output")]:
         left = count * columns - int(case["pruned"] * count * columns + 0.5)
         # A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
         if 17 * left < 16 * count * columns:
-            maps, lists, pairs = maps + 1, lists + count, pairs + left
-            gated += count if kind == "gru" else 0
-            numbers[1] -= count * -(-2 * columns // 8)
-    return numbers, [maps, lists, pairs, gated]
+            is_gated, turn = is_apart(case, kind), turn_of(case, kind)
+            maps, lists, pairs = maps + 1, lists + count, pairs + (0 if is_gated else left)
+            gated, apart = gated + (count if kind == "gru" else 0), apart + (left if is_gated else 0)
+            numbers[APART if is_gated else 1] -= (count + count % turn) * -(-2 * columns // 8)
+    return numbers, [maps, lists, pairs, gated, apart]
 
 
 def extension_parts(case):
@@ -75,10 +94,13 @@ def draw_count(case):
 
 def latent_parts(case):
     """What a latent model adds to its networks: itself, channels; values that are drawn and averaged, where it has half as many
-    latents as channels; and recurrent units whose state is copied for each draw."""
-    draws = {"vosp": 2, "storn": 1}[case["cell"]] * draw_count(case)
-    units = case["hidden"] if case["cell"] == "storn" else 0
-    return [1, case["inputs"], draws * (case["inputs"] + -(-case["inputs"] // 2)), draws * units]
+    latents as channels; recurrent units whose state is copied for each draw; and units that a denoiser's generative network reads,
+    which are in the range of its codes and take less than inputs."""
+    denoises = case["cell"] == "vosp"
+    draws = (2 if denoises else 1) * draw_count(case)
+    copied, read = (0, case["hidden"]) if denoises else (case["hidden"], 0)
+    values = draws * (case["inputs"] + -(-case["inputs"] // 2))
+    return [1, case["inputs"], values, draws * copied, max(draws, 2) * read]
 
 
 def latent_base(case, weights):
@@ -86,13 +108,14 @@ def latent_base(case, weights):
     channels, latents, hidden = case["inputs"], -(-case["inputs"] // 2), case["hidden"]
     looks, denoises = max(draw_count(case), 1), case["cell"] == "vosp"
     passes = 2 * looks if denoises else 1 + looks
-    of = lambda cell, inputs, outputs: sum(weight * part for weight, part in zip(weights, network_parts(cell, inputs, hidden, outputs)))
+    of = lambda cell, inputs, outputs: sum(weight * part for weight, part in zip(weights, network_parts(case, cell, inputs, outputs)))
     generative = of("dense", hidden + latents, channels) if denoises else of("lstm", channels + latents, channels)
     return of("lstm", channels, latents) + passes * generative
 
 
-def fit(cases, parts, base=lambda case: 0, start=None):
-    """Weights that make the sum of squared relative errors smallest, one coordinate after the other.
+def fit(cases, parts, base=lambda case: 0, start=None, saved=None):
+    """Weights that make the sum of squared relative errors smallest, one coordinate after the other; none below zero, but for that
+    of a part which saves some of what the base has.
 
     With fewer cases than parts they begin at `start`, times one factor: what the cases do not tell apart stays in proportion."""
     lines = [[part / case["worst_instructions"] for part in parts(case)] for case in cases]
@@ -107,7 +130,8 @@ def fit(cases, parts, base=lambda case: 0, start=None):
         for i in range(len(weights)):
             size = sum(line[i] ** 2 for line in lines)
             if size:
-                step = max(sum(line[i] * miss for line, miss in zip(lines, misses)) / size, -weights[i])
+                step = sum(line[i] * miss for line, miss in zip(lines, misses)) / size
+                step = step if i == saved else max(step, -weights[i])
                 weights[i] += step
                 misses = [miss - step * line[i] for line, miss in zip(lines, misses)]
     return weights
@@ -121,8 +145,8 @@ networks = [case for case in measured if case["cell"] in GATES and not case.get(
 counted = [case for case in networks if case["target"] in ("columns", "next")]
 print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
 print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,")
-print("/// channels scored, GRU units.")
-print("pub(super) const PARTS: usize = 8;\n")
+print("/// channels scored, GRU units, blocks of GRUs where they count apart.")
+print("pub(super) const PARTS: usize = 9;\n")
 print("/// Instructions per part, by core, layout, and whether weights have variances.\n#[rustfmt::skip]")
 varies = lambda case: case.get("weight_variance", False)
 truth = lambda value: str(value).lower()
@@ -143,8 +167,8 @@ print("\n".join(entries))
 print("];")
 
 print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, the pairs of columns in them, and")
-print("/// lists of GRUs, which some cores walk in compiled code.")
-print("pub(super) const LIST_PARTS: usize = 4;\n")
+print("/// lists of GRUs, which some cores walk in compiled code, and their pairs where they count apart.")
+print("pub(super) const LIST_PARTS: usize = 5;\n")
 print("/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout")
 print("/// `fast` takes without its blocks.\n#[rustfmt::skip]")
 entries, lists = [], {}
@@ -153,7 +177,8 @@ for core in CORES:
         cases = [case for case in counted if (case["core"], case["layout"], varies(case)) == (core, "sparse", varied)]
         if cases:
             dense = lambda case: sum(weight * part for weight, part in zip(weights[core, "fast", varied], sparse_parts(case)[0]))
-            numbers = fit(cases, lambda case: sparse_parts(case)[1], dense, lists.get(core))
+            # Some cores run dense GRUs with weight variances in compiled code, of which lists save a part.
+            numbers = fit(cases, lambda case: sparse_parts(case)[1], dense, lists.get(core), GATED if varied else None)
             lists.setdefault(core, numbers)
             of_lists = lambda case: sum(weight * part for weight, part in zip(numbers, sparse_parts(case)[1]))
             # No prediction is better than a wrong one.
@@ -189,18 +214,17 @@ for core in cores:
     print(f'    ("{core}", [{numbers}]),')
 print("];")
 
-print("\n/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged, and")
-print("/// recurrent units whose state is copied for each draw.")
-print("pub(super) const LATENT_PARTS: usize = 4;\n")
-print("/// Instructions per part of a latent model on top of its networks, by core, where such models were measured.")
-print("#[rustfmt::skip]")
+print("\n/// Parts of a latent model that have a weight: itself, channels, values that are drawn and averaged,")
+print("/// recurrent units whose state is copied for each draw, and units that are read as inputs, which take less.")
+print("pub(super) const LATENT_PARTS: usize = 5;\n")
+print("/// Instructions per part of a latent model on top of its networks, by core.\n#[rustfmt::skip]")
 is_latent = lambda case: case["cell"] in ("vosp", "storn") and (case["target"] == "follow" or draw_count(case) > 0)
 latent = [case for case in measured if is_latent(case) and not case.get("held_out")]
 cores = [core for core in CORES if any(case["core"] == core for case in latent)]
 print(f"pub(super) const LATENT_WEIGHTS: [(&str, [f64; LATENT_PARTS]); {len(cores)}] = [")
 for core in cores:
     base = lambda case: latent_base(case, weights[core, "fast", False])
-    numbers = ", ".join(f"{weight:.3f}" for weight in fit([case for case in latent if case["core"] == core], latent_parts, base))
+    numbers = ", ".join(f"{weight:.3f}" for weight in fit([case for case in latent if case["core"] == core], latent_parts, base, saved=READ))
     print(f'    ("{core}", [{numbers}]),')
 print("];")
 

@@ -5,8 +5,8 @@
 //! blocks of four rows by eight columns, in the layout `sparse` also lists and their pairs of columns, groups
 //! of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the
 //! extensions: a row without any channel is the worst one for an input density, which then solves for all of
-//! them, and for a linear part, which then sums variances as well. A latent model adds its
-//! own parts, draws among them. The weight of each part is fitted by `instructions.py` to what QEMU counts
+//! them, and for a linear part, which then sums variances as well. A latent model adds its own parts, draws
+//! among them. The weight of each part is fitted by `instructions.py` to what QEMU counts
 //! (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, Layout, LinearSpec, ModelSpec};
@@ -19,6 +19,9 @@ use super::instruction_weights::{
     LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS,
 };
 
+/// The core whose kernels have vectors.
+const VECTORS: &str = "M55";
+
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InstructionCount {
@@ -28,10 +31,9 @@ pub struct InstructionCount {
     pub instructions: u64,
 }
 
-/// Predictions for Cortex-M0, M3, M4F and M33, and in the layouts `fast` and `sparse` without weight
-/// variances, the only ones counted there, for RV32IMAC; none for the float layout, whose cost on cores
-/// without a floating-point unit depends on the data, and none for models in which only some maps have weight
-/// variances, of which none was measured.
+/// Predictions for Cortex-M0, M3, M4F, M33 and M55 (Helium) and for RV32IMAC; none for the float layout,
+/// whose cost on cores without a floating-point unit depends on the data, and none for models in which only
+/// some maps have weight variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
@@ -42,7 +44,7 @@ pub(super) fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<Instru
     if spec.layers.iter().any(|layer| layer.weight_variance != varied) {
         return Vec::new();
     }
-    let ((parts, listed), extension_parts) = (parts(spec, stored), extension_parts(spec));
+    let extension_parts = extension_parts(spec);
     let of_extensions = |core: &str| {
         let found = EXTENSION_WEIGHTS.iter().find(|(other, _)| *other == core);
         found.map_or(0.0, |(_, weights)| weighted(weights, &extension_parts))
@@ -54,18 +56,19 @@ pub(super) fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<Instru
         instructions: (network + of_extensions(core) + of_linear(core)).max(0.0).round() as u64,
     };
     // None where lists are not predicted.
-    let of_lists = |core: &str| {
+    let of_lists = |core: &str, listed: &[f64; LIST_PARTS]| {
         let found =
             LIST_WEIGHTS.iter().find(|(other, has_variance, _)| (*other, *has_variance) == (core, varied));
         let has_lists = listed.iter().any(|count| *count > 0.0);
-        found.map(|(_, _, weights)| weighted(weights, &listed)).or((!has_lists).then_some(0.0))
+        found.map(|(_, _, weights)| weighted(weights, listed)).or((!has_lists).then_some(0.0))
     };
     // Sparse maps run as fast ones, but for the sums over what they list.
     let layout = if spec.layout == Layout::Sparse { Layout::Fast } else { spec.layout };
     let of_layout =
         WEIGHTS.iter().filter(|(_, of, has_variance, _)| (*of, *has_variance) == (layout, varied));
     let predicted = |(core, _, _, weights): &(&'static str, Layout, bool, [f64; PARTS])| {
-        Some(count(core, weighted(weights, &parts) + of_lists(core)?))
+        let (parts, listed) = parts(spec, stored, *core == VECTORS);
+        Some(count(core, weighted(weights, &parts) + of_lists(core, &listed)?))
     };
     of_layout.filter_map(predicted).collect()
 }
@@ -80,8 +83,7 @@ fn of_core<'w, const N: usize>(weights: &'w [(&str, [f64; N])], core: &str) -> O
 }
 
 /// Predictions for one step of a latent model: the recognition network once, the generative network as often
-/// as it runs, and what the model adds. None unless both networks have quantized layouts; with draws for
-/// those cores alone on which such models were measured.
+/// as it runs, and what the model adds. None unless both networks have quantized layouts.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let networks = [model.recognition(), model.generative()].map(instructions);
     of_latent(model.spec(), model.generative().spec(), networks)
@@ -94,22 +96,19 @@ fn of_latent(
     [recognition, generative]: [Vec<InstructionCount>; 2],
 ) -> Vec<InstructionCount> {
     let parts = latent_parts(spec, network);
-    let draws = matches!(spec.forecast, Forecast::Draws { .. });
     let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        let added = match of_core(&LATENT_WEIGHTS, on.core) {
-            Some(weights) => weighted(weights, &parts).round() as u64,
-            None if draws => return None,
-            None => 0,
-        };
-        let passes = spec.generative_passes() * other.instructions;
-        Some(InstructionCount { instructions: on.instructions + passes + added, ..on })
+        // Below zero where a denoiser's generative network saves more than is added.
+        let added = weighted(of_core(&LATENT_WEIGHTS, on.core)?, &parts);
+        let networks = on.instructions + spec.generative_passes() * other.instructions;
+        Some(InstructionCount { instructions: (networks as f64 + added).round() as u64, ..on })
     };
     recognition.into_iter().filter_map(both).collect()
 }
 
 /// The number of each part of a latent model besides its networks: itself, its channels, values that are
-/// drawn and averaged, and recurrent units whose state is copied for each draw.
+/// drawn and averaged, recurrent units whose state is copied for each draw, and units that a denoiser's
+/// generative network reads, which are in the range of its codes and take less than inputs.
 fn latent_parts(spec: &LatentSpec, generative: &ModelSpec) -> [f64; LATENT_PARTS] {
     let looks = match spec.family {
         Family::Storn => 1.0,
@@ -122,7 +121,11 @@ fn latent_parts(spec: &LatentSpec, generative: &ModelSpec) -> [f64; LATENT_PARTS
     let recurrent = generative.layers.iter().filter(|layer| layer.cell.is_recurrent());
     let units: f64 = recurrent.map(|layer| f64::from(layer.units)).sum();
     let channels = f64::from(generative.outputs);
-    [1.0, channels, draws * (f64::from(spec.latents) + channels), draws * units]
+    let read = match spec.family {
+        Family::Storn => 0.0,
+        Family::Vosp => spec.generative_passes() as f64 * f64::from(generative.inputs - spec.latents),
+    };
+    [1.0, channels, draws * (f64::from(spec.latents) + channels), draws * units, read]
 }
 
 /// The number of each part of a linear part: itself, inputs that enter its ring, and weights.
@@ -132,23 +135,35 @@ fn linear_parts(spec: &ModelSpec) -> [f64; LINEAR_PARTS] {
     [1.0, inputs, inputs * f64::from(rows) * f64::from(spec.outputs)]
 }
 
-/// The number of each part of a step, and of maps with lists, lists, the pairs of columns in them, and lists
-/// of GRUs.
-fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], [f64; LIST_PARTS]) {
-    let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
-    let (mut listed, mut lists, mut gru_lists) = (stored.iter().map(|map| map.listed), 0, 0);
-    let mut map = |rows: usize, cols: usize| {
-        let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
-        let is_listed = listed.next().flatten().is_some();
-        let (in_lists, in_blocks) = if is_listed { (rows, 0) } else { (0, rows * cols / 8) };
-        (blocks, groups, lists) = (blocks + in_blocks, groups + rows, lists + in_lists);
-        in_lists
+/// The number of each part of a step, and of maps with lists, lists, the pairs of columns in them, lists of
+/// GRUs, and their pairs.
+///
+/// With `vectors` layers of other units take four groups of rows in a turn. Blocks of groups that are left
+/// over count twice: in a turn two groups share what is read; and a turn has the moments of all its groups,
+/// whether they are there or not. Blocks and pairs of GRUs count apart: in most layouts no vectors run them.
+fn parts(spec: &ModelSpec, stored: &[StoredBlocks], vectors: bool) -> ([f64; PARTS], [f64; LIST_PARTS]) {
+    let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = ([0; 2], 0, 0, 0, 0);
+    let (mut maps, mut lists, mut pairs, mut gru_lists) = (0, 0, [0; 2], 0);
+    let mut listed = stored.iter().map(|map| map.listed);
+    let mut map = |rows: usize, cols: usize, turn: usize, apart: bool| {
+        let (rows, cols, kind) = (rows.div_ceil(4), cols.div_ceil(8), usize::from(apart));
+        groups += rows.next_multiple_of(turn);
+        let Some(left) = listed.next().flatten() else {
+            blocks[kind] += (rows + rows % turn) * cols;
+            return 0;
+        };
+        (maps, lists, pairs[kind]) = (maps + 1, lists + rows, pairs[kind] + left);
+        rows
     };
     let mut inputs = usize::from(spec.inputs);
     for layer in &spec.layers {
         let units = usize::from(layer.units);
         let state = if layer.cell.is_recurrent() { units } else { 0 };
-        let in_lists = map(layer.cell.gates() * units, inputs.next_multiple_of(2) + state);
+        let is_gru = layer.cell == CellKind::Gru;
+        let turn = if vectors && !is_gru && spec.layout != Layout::Small { 4 } else { 1 };
+        // The state begins a new pair of columns, in GRUs a new block.
+        let cols = inputs.next_multiple_of(if is_gru { 8 } else { 2 }) + state;
+        let in_lists = map(layer.cell.gates() * units, cols, turn, vectors && is_gru);
         match layer.cell {
             CellKind::Elman(_) | CellKind::Dense(_) => {}
             CellKind::Lstm => lstm_units += units,
@@ -158,11 +173,11 @@ fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], [f64; LIST
         filled += state + units;
         inputs = units;
     }
-    map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
+    map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs, 1, false);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
-    let parts = [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units];
-    let pairs_of_maps: Vec<usize> = stored.iter().filter_map(|map| map.listed).collect();
-    let listed = [pairs_of_maps.len(), lists, pairs_of_maps.iter().sum(), gru_lists];
+    let inputs = usize::from(spec.inputs);
+    let parts = [1, blocks[0], groups, lstm_units, inputs, filled, scored, gru_units, blocks[1]];
+    let listed = [maps, lists, pairs[0], gru_lists, pairs[1]];
     (parts.map(|count| count as f64), listed.map(|count| count as f64))
 }
 
@@ -186,7 +201,7 @@ mod tests {
         MomentForm, OutputMode, OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// What the command promises.
     const TOLERANCE: f64 = 0.05;
@@ -298,7 +313,10 @@ mod tests {
             compared += 1;
             held_out += usize::from(case["held_out"] == true);
         }
-        assert!(compared >= 8 && held_out >= 2, "only {compared} were compared, {held_out} of them held out");
+        assert!(
+            compared >= 48 && held_out >= 12,
+            "only {compared} were compared, {held_out} of them held out"
+        );
     }
 
     /// Blocks of the layer's map and of the output's, as `cargo xtask bench` prunes them.
@@ -331,7 +349,7 @@ mod tests {
     fn predictions_are_within_five_percent_of_what_was_counted() {
         let counted: Vec<Value> =
             serde_json::from_str(include_str!("instructions.json")).expect("a list of measurements");
-        let mut compared = 0;
+        let (mut compared, mut held_out) = (0, BTreeMap::<&str, usize>::new());
         let is_network = |case: &&Value| !["vosp", "storn"].map(Value::from).contains(&case["cell"]);
         // Those that learn are measured with labels, which no prediction knows of.
         let is_told =
@@ -347,8 +365,10 @@ mod tests {
             let off = prediction.instructions as f64 / counted - 1.0;
             assert!(off.abs() <= TOLERANCE, "{case}: predicted {}, off by {off:.3}", prediction.instructions);
             compared += 1;
+            *held_out.entry(prediction.core).or_default() += usize::from(case["held_out"] == true);
         }
-        assert!(compared >= 180, "only {compared} measurements were compared");
+        assert!(compared >= 400, "only {compared} measurements were compared");
+        assert!(held_out.values().all(|count| *count >= 3), "held out are only {held_out:?}");
         let cells: BTreeSet<String> = counted.iter().map(|case| case["cell"].to_string()).collect();
         assert_eq!(cells.len(), 5, "measured are {cells:?}");
     }
@@ -358,14 +378,14 @@ mod tests {
         let case =
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| of_blocks(&spec(&case(layout)), &[]).len();
-        assert_eq!(["float", "small", "fast", "mean", "sparse"].map(cores), [0, 4, 5, 4, 5]);
+        assert_eq!(["float", "small", "fast", "mean", "sparse"].map(cores), [0, 6, 6, 6, 6]);
         let varied = |layout: &str| {
             let mut varied = spec(&case(layout));
             varied.layers[0].weight_variance = true;
             varied.output.weight_variance = true;
             varied
         };
-        assert_eq!(["fast", "sparse"].map(|layout| of_blocks(&varied(layout), &[]).len()), [4, 4]);
+        assert_eq!(["fast", "sparse"].map(|layout| of_blocks(&varied(layout), &[]).len()), [6, 6]);
         let mut mixed = varied("fast");
         mixed.output.weight_variance = false;
         assert!(of_blocks(&mixed, &[]).is_empty(), "nothing was fitted to weight variances in some maps");

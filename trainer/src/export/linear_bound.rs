@@ -13,8 +13,14 @@ use quaver::export::StoredBlocks;
 use super::instructions::{InstructionCount, instructions, of_blocks};
 
 /// By core: instructions for each value and output, and for each channel.
-const WEIGHTS: [(&str, u64, u64); 4] =
-    [("M0", 600, 1300), ("M3", 330, 900), ("M4F", 20, 150), ("M33", 20, 150)];
+const WEIGHTS: [(&str, u64, u64); 6] = [
+    ("M0", 600, 1300),
+    ("M3", 330, 900),
+    ("M4F", 20, 150),
+    ("M33", 20, 150),
+    ("M55", 20, 150),
+    ("RV32", 310, 800),
+];
 
 /// Like [`instructions`], and where that has none because of a linear part, at most as many as these.
 pub fn bounded_instructions(model: &Model<'_>) -> Vec<InstructionCount> {
@@ -63,8 +69,16 @@ mod tests {
     use crate::nn::test_spec;
 
     /// Core, rows, and what QEMU counts in the worst row, with 8 channels and one output.
-    const COUNTED: [(&str, u64, u64); 4] =
-        [("M0", 4, 52_523), ("M0", 16, 108_093), ("M3", 4, 30_769), ("M3", 16, 61_549)];
+    const COUNTED: [(&str, u64, u64); 8] = [
+        ("M0", 4, 52_523),
+        ("M0", 16, 108_093),
+        ("M3", 4, 30_769),
+        ("M3", 16, 61_549),
+        ("M55", 4, 5_324),
+        ("M55", 16, 7_183),
+        ("RV32", 4, 31_244),
+        ("RV32", 16, 60_460),
+    ];
 
     #[test]
     fn bounds_are_above_what_was_counted_and_not_far() {

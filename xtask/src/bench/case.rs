@@ -15,6 +15,8 @@ const RANGES: &str = "ranges";
 const LINEAR: [&str; 4] = ["linear4", "linear6", "linear8", "linear16"];
 /// Draws of each look ahead of a latent model.
 const DRAWS: [&str; 3] = ["draws2", "draws4", "draws8"];
+/// What samplers do besides following rows.
+const CONTINUING: [&str; 2] = ["sample", "rollouts"];
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
@@ -78,9 +80,8 @@ impl Case {
         let reducer = |end| Case { cell: "lstm", inputs: 8, hidden: 32, storage: "fast", end: Some(end) };
         cases.extend(REDUCERS.map(reducer));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
-        let latent =
-            [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
-        cases.extend(latent.map(|(family, end)| Case::middle(family, "fast", end)));
+        cases.extend(["vosp", "storn"].map(|family| Case::middle(family, "fast", None)));
+        cases.extend(CONTINUING.map(|end| Case::middle("storn", "fast", Some(end))));
         cases
     }
 
@@ -121,11 +122,11 @@ impl Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
     }
 
-    /// Whether it is measured on this core: two networks, rollouts and a full covariance are too much for the
-    /// smallest, and the others show for them what they show for one network.
+    /// Whether it is measured on this core: rollouts and a full covariance are too much for the smallest, and
+    /// the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
-        let reduces = self.end.is_some_and(|end| REDUCERS.contains(&end));
-        !(self.is_latent() || self.is_adaptive() || reduces) || core == "M4F"
+        let on_one = |end| REDUCERS.contains(&end) || CONTINUING.contains(&end);
+        !(self.is_adaptive() || self.end.is_some_and(on_one)) || core == "M4F"
     }
 
     /// Whether it is of the kind and size that variants of machines are counted with.
@@ -168,6 +169,13 @@ impl Case {
             () => "predictor",
         };
         (self.features(), if self.is_latent() { self.cell } else { kind })
+    }
+
+    /// What models have in common that one image can measure: those that follow rows, and are of one kind.
+    pub(super) fn batch(&self) -> ((&'static str, &'static str), bool, String) {
+        let others = [SIGNED, KNOWN].into_iter().chain(CONTINUING).chain(REDUCERS).chain(ADAPTIVE);
+        let is_alone = others.into_iter().any(|end| self.end == Some(end));
+        (self.code(), self.is_typical(), if is_alone { self.name() } else { String::new() })
     }
 
     /// The image that has this code and nothing else.
@@ -266,6 +274,9 @@ mod tests {
         assert_eq!(pruned("gru-16-64-s"), [0.0, 0.8]);
         let typical = Case::all().into_iter().filter(Case::is_typical);
         assert_eq!(typical.map(|case| case.cell).collect::<Vec<_>>(), ["lstm", "gru", "elman"]);
+        let [fast, mean, signed] = ["gru-8-32-fast", "gru-8-32-mean", "lstm-8-32-fast-signed"]
+            .map(|only| Case::selected(only)[0].batch());
+        assert!(fast == mean && fast != signed, "one image has models of one kind");
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

@@ -7,18 +7,25 @@ mod reference;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
+use std::slice;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
 use crate::elf;
 use crate::image;
-use crate::machine::{Machine, counted_machines};
+use crate::machine::{MACHINES, Machine, counted_machines};
 use crate::shell::Shell;
 use case::Case;
 
 /// Figures of one model on one core by name; `null` is what the core cannot measure.
 type Figures = Map<String, Value>;
+
+/// The most models that an image measures: compiling it takes longer than to run a model.
+const MODELS_PER_IMAGE: usize = 8;
+
+/// What code depends on.
+type CodeKind = ([Option<&'static str>; 3], (&'static str, &'static str));
 
 /// One model on one core; without figures if it does not fit.
 struct Measured {
@@ -27,63 +34,114 @@ struct Measured {
     figures: Option<Figures>,
 }
 
-/// Measures every model on every core, or those that `only` selects.
-pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
-    let cases = Case::selected(only);
-    ensure!(
-        !cases.is_empty(),
-        "no model begins with `{only}`; a name is CELL-INPUTS-UNITS-LAYOUT, as in lstm-16-64-fast"
-    );
-    // Code depends on the core and on what is built in, but not on the model.
-    let mut code = BTreeMap::new();
-    let mut results = Vec::new();
-    for case in cases {
-        let mut built = BTreeMap::new();
-        for machine in counted_machines(case.is_typical()).filter(|machine| case.runs_on(machine.core)) {
-            let kind = machine.image_kind();
-            let image = match built.entry(kind) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(bench_image(&case, machine)?),
-            };
-            let Some(image) = image else {
-                results.push(Measured { case: case.clone(), core: machine.core, figures: None });
-                continue;
-            };
-            let code_bytes = match code.entry((kind, case.code())) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(place) => *place.insert(code_bytes(&case, machine)?),
-            };
-            let figures = Some(measure(machine, image, code_bytes)?);
-            results.push(Measured { case: case.clone(), core: machine.core, figures });
+/// Measures every model on every core, or on these cores, or those that `only` selects.
+pub(crate) fn run(as_json: bool, cores: &[String], only: &[String]) -> Result<()> {
+    let mut cases = Vec::new();
+    for only in only {
+        let selected = Case::selected(only);
+        ensure!(
+            !selected.is_empty(),
+            "no model begins with `{only}`; a name is CELL-INPUTS-UNITS-LAYOUT, as in lstm-16-64-fast"
+        );
+        cases.extend(selected);
+    }
+    let mut bench = Bench::default();
+    for batch in batches(&cases) {
+        let mut machines: BTreeMap<_, Vec<&Machine>> = BTreeMap::new();
+        let counted = counted_machines(batch[0].is_typical(), cores);
+        for machine in counted.filter(|machine| batch[0].runs_on(machine.core)) {
+            machines.entry(machine.image_kind()).or_default().push(machine);
+        }
+        for machines in machines.values() {
+            bench.measure(&batch, machines)?;
         }
         if !as_json {
-            eprintln!("{} measured", case.name());
+            batch.iter().for_each(|case| eprintln!("{} measured", case.name()));
         }
     }
+    let place = |measured: &Measured| {
+        let case = cases.iter().position(|case| case.name() == measured.case.name());
+        (case, MACHINES.iter().position(|machine| machine.core == measured.core))
+    };
+    bench.results.sort_by_key(place);
     if as_json {
-        print::json(&results)
+        print::json(&bench.results)
     } else {
-        print::table(&results)
+        print::table(&bench.results)
     }
     Ok(())
 }
 
-/// An image with nothing built in but what the model needs, as a board would have it.
-fn build(image: &str, case: &Case, machine: &Machine) -> Shell {
-    let build = image::build_command_with(image, machine.target, case.features());
-    let build = machine.adapted(build).variable("QUAVER_CASE", case.model());
-    if case.is_known() { build.variable("QUAVER_KNOWN", "1") } else { build }
+/// Models that one image measures, in order: of the same code and for the same machines.
+fn batches(cases: &[Case]) -> Vec<Vec<Case>> {
+    let mut alike: Vec<(_, Vec<Case>)> = Vec::new();
+    for case in cases {
+        match alike.iter_mut().find(|(kind, _)| *kind == case.batch()) {
+            Some((_, batch)) => batch.push(case.clone()),
+            None => alike.push((case.batch(), vec![case.clone()])),
+        }
+    }
+    alike.iter().flat_map(|(_, batch)| batch.chunks(MODELS_PER_IMAGE).map(<[Case]>::to_vec)).collect()
 }
 
-/// Builds for one machine; `None` if the model does not fit its machine.
-fn bench_image(case: &Case, machine: &Machine) -> Result<Option<PathBuf>> {
-    let bench = build("bench", case, machine);
+#[derive(Default)]
+struct Bench {
+    /// Bytes of code, which depend on the core and on what is built in, but not on the model.
+    code: BTreeMap<CodeKind, u64>,
+    results: Vec<Measured>,
+}
+
+impl Bench {
+    /// Measures some models on machines that run the same image; in several images if one cannot hold all.
+    fn measure(&mut self, batch: &[Case], machines: &[&Machine]) -> Result<()> {
+        let Some(image) = bench_image(batch, machines[0])? else {
+            if let [case] = batch {
+                let missing =
+                    |machine: &&Machine| Measured { case: case.clone(), core: machine.core, figures: None };
+                self.results.extend(machines.iter().map(missing));
+                return Ok(());
+            }
+            let (first, second) = batch.split_at(batch.len() / 2);
+            self.measure(first, machines)?;
+            return self.measure(second, machines);
+        };
+        for machine in machines {
+            let printed = machine.run_counting(&image, batch.len() as u32)?;
+            let blocks: Vec<&str> = printed.split("model ").skip(1).collect();
+            ensure!(blocks.len() == batch.len(), "{} of {} models ran", blocks.len(), batch.len());
+            for (case, block) in batch.iter().zip(blocks) {
+                let figures = Some(figures(block, self.code_bytes(case, machine)?)?);
+                self.results.push(Measured { case: case.clone(), core: machine.core, figures });
+            }
+        }
+        Ok(())
+    }
+
+    fn code_bytes(&mut self, case: &Case, machine: &Machine) -> Result<u64> {
+        Ok(match self.code.entry((machine.image_kind(), case.code())) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => *place.insert(code_bytes(case, machine)?),
+        })
+    }
+}
+
+/// An image with nothing built in but what the models need, as a board would have it.
+fn build(image: &str, batch: &[Case], machine: &Machine) -> Shell {
+    let build = image::build_command_with(image, machine.target, batch[0].features());
+    let models: Vec<String> = batch.iter().map(Case::model).collect();
+    let build = machine.adapted(build).variable("QUAVER_CASE", models.join(","));
+    if batch[0].is_known() { build.variable("QUAVER_KNOWN", "1") } else { build }
+}
+
+/// Builds for one machine; `None` if the models do not fit its machine.
+fn bench_image(batch: &[Case], machine: &Machine) -> Result<Option<PathBuf>> {
+    let bench = build("bench", batch, machine);
     if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }
 }
 
 /// Flash of an image that loads and steps and does nothing else, unless the model is signed; less its model.
 fn code_bytes(case: &Case, machine: &Machine) -> Result<u64> {
-    elf::code_bytes(&image::path_of(&build(case.code_image(), case, machine))?)
+    elf::code_bytes(&image::path_of(&build(case.code_image(), slice::from_ref(case), machine))?)
 }
 
 /// Whether the linker reports that a memory is too small. Any other failure is one.
@@ -98,8 +156,8 @@ fn does_not_fit(build: &Shell) -> Result<bool> {
     Ok(false)
 }
 
-fn measure(machine: &Machine, image: &std::path::Path, code_bytes: u64) -> Result<Figures> {
-    let printed = machine.run_counting(image)?;
+/// What an image printed of one model.
+fn figures(printed: &str, code_bytes: u64) -> Result<Figures> {
     let figure = |line: &str| {
         let (name, value) = line.split_once(' ')?;
         Some((name.to_string(), value.parse::<u64>().map_or(Value::Null, Value::from)))

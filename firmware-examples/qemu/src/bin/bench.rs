@@ -1,4 +1,5 @@
-//! What loading and stepping cost: one line `name value` per figure, `n/a` for what this core cannot measure.
+//! What loading and stepping cost: for each model a line `model NAME`, then one line `name value` per figure,
+//! `n/a` for what this core cannot measure.
 
 #![no_std]
 #![no_main]
@@ -8,7 +9,9 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, READS_ROWS, ROLLOUT_WORDS, load, work};
+use quaver_qemu::jobs::{
+    CHOSEN, CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, READS_ROWS, ROLLOUT_WORDS, load, work,
+};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::numbers::Numbers;
@@ -16,14 +19,21 @@ use semihosting::println;
 
 #[entry]
 fn main() -> ! {
-    // Hidden from the optimiser: what is measured must not be made for one model.
-    let job = black_box(Job::chosen());
     let meter = Meter::calibrate();
+    for job in &CHOSEN {
+        println!("model {}", job.name);
+        // Hidden from the optimiser: what is measured must not be made for one model.
+        measure_job(black_box(job), &meter);
+    }
+    done()
+}
+
+fn measure_job(job: &Job, meter: &Option<Meter>) {
     let mut arena = Arena::<CHOSEN_ARENA>::new();
 
     let mut loaded = None;
     let stack = PaintedStack::paint();
-    let load_instructions = measure(&meter, || loaded = Some(load(job.model, &mut arena)));
+    let load_instructions = measure(meter, || loaded = Some(load(job.model, &mut arena)));
     let load_stack = stack.depth();
     let mut stream = match loaded {
         Some(Ok(stream)) => stream,
@@ -32,11 +42,11 @@ fn main() -> ! {
     };
 
     #[cfg(feature = "signed")]
-    measure_opening(&meter);
+    measure_opening(meter);
 
     let mut intact = true;
-    let recheck_instructions = measure(&meter, || intact &= stream.model().recheck().finish().is_ok());
-    let check_state_instructions = measure(&meter, || intact &= stream.check_state().is_ok());
+    let recheck_instructions = measure(meter, || intact &= stream.model().recheck().finish().is_ok());
+    let check_state_instructions = measure(meter, || intact &= stream.check_state().is_ok());
     if !intact {
         fail("the model or its stream has changed");
     }
@@ -53,9 +63,10 @@ fn main() -> ! {
                 break;
             }
             row.iter_mut().for_each(|value| *value *= factor);
-            rows.hide(&mut row);
-            let vars = if rows.uncertain { &[0.25; CHOSEN_ROW][..] } else { &[] };
-            counts.add(measure(&meter, || marked(|| work(&mut stream, &row, vars, &mut futures, &mut rng))));
+            let row = &mut row[..job.inputs];
+            rows.hide(row);
+            let vars = if rows.uncertain { &[0.25; CHOSEN_ROW][..job.inputs] } else { &[] };
+            counts.add(measure(meter, || marked(|| work(&mut stream, row, vars, &mut futures, &mut rng))));
         }
         worst = counts.most.max(worst);
         if rows.is_whole() {
@@ -67,7 +78,7 @@ fn main() -> ! {
     let step_stack = stack.depth();
 
     line("model_bytes", Some(job.model.len()));
-    line("arena_bytes", Some(4 * (CHOSEN_ARENA + ROLLOUT_WORDS)));
+    line("arena_bytes", Some(4 * (job.arena + ROLLOUT_WORDS)));
     line("handle_bytes", Some(size_of::<Chosen<'_, '_>>()));
     line("load_instructions", load_instructions);
     line("load_stack_bytes", load_stack);
@@ -78,7 +89,6 @@ fn main() -> ! {
     line("step_instructions_most", whole.total.map(|_| whole.most));
     line("step_instructions_worst", whole.total.map(|_| worst));
     line("step_stack_bytes", step_stack);
-    done()
 }
 
 /// What verifying the envelope of the model costs, before it is loaded.
