@@ -99,7 +99,8 @@ cfg_select! {
     }
 }
 
-/// Whether the target core has kernels in assembler, as no host has. They need words at addresses that are multiples of four.
+/// Whether the target core has kernels in assembler, as no host has. They need words at addresses that are
+/// multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
 /// Whether the target core has kernels of whole layers, and they run all layers of an architecture: nothing
