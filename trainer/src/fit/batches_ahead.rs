@@ -22,7 +22,9 @@ pub(super) fn with_batches_ahead<R>(
     let mut prepared = batches.clone();
     thread::scope(|scope| {
         // It ends when all are prepared, or at the next one after `learn` has returned.
-        let prepare = move || prepared.try_for_each(|batch| sender.send(batch));
+        let prepare = move || {
+            let _ = prepared.all(|batch| sender.send(batch).is_ok());
+        };
         match thread::Builder::new().spawn_scoped(scope, prepare) {
             Ok(_) => learn(&mut receiver.into_iter()),
             Err(_) => learn(&mut batches),
