@@ -15,7 +15,7 @@ fn rows(count: usize) -> Vec<[f64; 3]> {
 }
 
 /// A CSV file of these rows, each written by `line`.
-pub fn csv(header: &str, count: usize, line: impl Fn(usize, [f64; 3]) -> String) -> String {
+pub(crate) fn csv(header: &str, count: usize, line: impl Fn(usize, [f64; 3]) -> String) -> String {
     let mut text = String::from(header);
     text.push('\n');
     for (t, row) in rows(count).into_iter().enumerate() {
@@ -24,7 +24,7 @@ pub fn csv(header: &str, count: usize, line: impl Fn(usize, [f64; 3]) -> String)
     text
 }
 
-pub fn plain(t: usize, [a, b, force]: [f64; 3]) -> String {
+pub(crate) fn plain(t: usize, [a, b, force]: [f64; 3]) -> String {
     let _ = t;
     format!("{a:.4},{b:.4},{force:.4}")
 }
