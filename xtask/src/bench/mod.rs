@@ -36,14 +36,17 @@ struct Measured {
 
 /// Measures every model on every core, or on these cores, or those that `only` selects.
 pub(crate) fn run(as_json: bool, cores: &[String], only: &[String]) -> Result<()> {
-    let mut cases = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     for only in only {
         let selected = Case::selected(only);
         ensure!(
             !selected.is_empty(),
             "no model begins with `{only}`; a name is CELL-INPUTS-UNITS-LAYOUT, as in lstm-16-64-fast"
         );
-        cases.extend(selected);
+        // A name may begin with another one that was given.
+        let is_new = |case: &Case| cases.iter().all(|known| known.name() != case.name());
+        let new: Vec<Case> = selected.into_iter().filter(is_new).collect();
+        cases.extend(new);
     }
     let mut bench = Bench::default();
     for batch in batches(&cases) {
