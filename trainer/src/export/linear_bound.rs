@@ -1,10 +1,10 @@
 //! An upper bound on the instructions of ridge regression without a network, for budgets: none was fitted.
 //!
 //! It counts as a network of one unit, without a linear part. To that come the values of the last rows, each
-//! with the instructions of one output in the worst row, where variances are summed as well; the rest, moments
-//! of the row that enters the ring, is put down to its channels. The numbers are slopes and intercepts of what
-//! QEMU counts for the cases `elman-8-4-fast`, `…-linear4` and `…-linear16` of `cargo xtask bench`
-//! (2026-11-17), rounded up.
+//! with the instructions of one output in the worst row, where variances are summed as well; the rest,
+//! moments of the row that enters the ring, is put down to its channels. The numbers are slopes and
+//! intercepts of what QEMU counts for the cases `elman-8-4-fast`, `…-linear4` and `…-linear16` of `cargo
+//! xtask bench` (2026-11-17), rounded up.
 
 use quaver::Model;
 use quaver::checkpoint::{Activation, CellKind, LayerSpec, Layout, ModelSpec, UnitNoise};
