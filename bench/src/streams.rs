@@ -14,7 +14,7 @@ const ROUNDS: usize = 30;
 
 /// Models that are measured, as `quaver_tests::bench` names them: where a single step fills its vectors with
 /// units, where it does not, and where it has none.
-const MODELS: [&str; 8] = [
+const MODELS: [&str; 11] = [
     "lstm-16-64-f32-deterministic",
     "lstm-16-64-f32",
     "lstm-16-64-int8",
@@ -23,6 +23,9 @@ const MODELS: [&str; 8] = [
     "gru-8-12-f32",
     "lstm-16-64-f32-weight_variance",
     "lstm-16-64-fast",
+    "lstm-16-64-mean",
+    "gru-16-64-fast",
+    "elman-16-64-fast",
 ];
 
 /// One object per model.

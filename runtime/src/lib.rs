@@ -223,6 +223,7 @@ pub mod export {
 #[cfg(feature = "float")]
 mod float;
 mod format;
+mod lanes;
 pub mod likelihood;
 mod limits;
 pub mod linear;

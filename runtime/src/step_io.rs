@@ -31,23 +31,3 @@ pub(crate) trait StepIo {
     /// or of the probability for a Bernoulli output.
     fn output(&mut self, row: Moments);
 }
-
-/// Streams that run side by side, and units of a group: one AVX-512 register, two of AVX2, four of NEON.
-pub(crate) const LANES: usize = 16;
-
-/// A number for each of sixteen streams or units.
-#[cfg_attr(not(feature = "float"), allow(dead_code))]
-pub(crate) type Lanes = [f32; LANES];
-
-/// At most [`LANES`] streams of one model that are stepped together, each in a lane of its own.
-#[cfg_attr(not(feature = "float"), allow(dead_code))] // only the float backend runs streams side by side
-pub(crate) trait StreamLanes {
-    /// Writes means and variances of all inputs, standardised and limited.
-    fn inputs(&mut self, moments: [&mut [Lanes]; 2]);
-
-    /// The recurrent state of every stream; empty where there is no stream.
-    fn recurrent(&mut self) -> [&mut [f32]; LANES];
-
-    /// Receives means and variances of all rows of the output map, as [`StepIo::output`] does.
-    fn outputs(&mut self, moments: [&[Lanes]; 2]);
-}

@@ -71,7 +71,7 @@ pub(crate) fn affine_bytes(shape: AffineShape, _: Cursor<'_>) -> usize {
 }
 
 /// Units of the largest group: one AVX-512 register, two of AVX2, four of NEON.
-pub(super) const LANES: usize = crate::step_io::LANES;
+pub(super) const LANES: usize = crate::lanes::LANES;
 
 /// Units of the next group, given the number of units left: sixteen, four or one.
 pub(super) const fn group_lanes(units_left: usize) -> usize {

@@ -9,9 +9,10 @@ use super::model::Model;
 use super::row_step::RowStep;
 use super::state::State;
 use crate::backend;
+use crate::lanes::{LANES, Lanes, States, StreamLanes};
 use crate::limits::UNIT_LIMIT;
 use crate::moments::Moments;
-use crate::step_io::{InputPairs, LANES, Lanes, StepIo, StreamLanes};
+use crate::step_io::{InputPairs, StepIo};
 
 /// Fewer streams than this are faster one by one.
 const WORTHWHILE: usize = LANES / 2;
@@ -26,9 +27,9 @@ impl Model<'_> {
     /// Reads one row for each of many streams, and predicts for each: the bits of a [`step`](Self::step) of
     /// every stream, in less time. For servers, evaluation and Monte Carlo.
     ///
-    /// `rows` holds the rows one after the other, that of the first stream first. Sixteen streams of a model
-    /// in the layout `float` share the vectors of a host, whatever the sizes of its layers; those of a
-    /// quantized model are stepped one by one. Streams are ordinary ones, before and after: any of them may
+    /// `rows` holds the rows one after the other, that of the first stream first. Sixteen streams share the
+    /// vectors of a host, whatever the layout of the model and the sizes of its layers. On a microcontroller
+    /// streams of a quantized model are stepped one by one, by its kernels. Streams are ordinary ones, before and after: any of them may
     /// also be stepped alone, reset, saved or restored, and `streams` may be references to some of many.
     ///
     /// `memory` has [`batch_words`](Self::batch_words) words and is used during the call alone. With fewer,
@@ -122,7 +123,7 @@ impl Model<'_> {
         let step = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
         let pairs = (0..means.len().div_ceil(2)).flat_map(|pair| step.any(pair));
         for ((means, vars), input) in means.iter_mut().zip(vars).zip(pairs) {
-            let Moments { mean, var } = input.limited();
+            let Moments { mean, var } = input;
             for (lanes, value) in [(means, mean), (vars, var)] {
                 if let Some(place) = lanes.get_mut(lane) {
                     *place = value;
@@ -192,7 +193,7 @@ impl<'a, S: BorrowMut<State<'a>>> StreamLanes for Block<'_, '_, 'a, S> {
         }
     }
 
-    fn recurrent(&mut self) -> [&mut [f32]; LANES] {
+    fn recurrent(&mut self) -> States<'_> {
         let mut streams = self.streams.iter_mut();
         [(); LANES].map(|_| match streams.next() {
             Some(stream) => {

@@ -186,7 +186,7 @@ const WIDE_ONE: f32 = (1_u32 << WIDE_VAR_BITS) as f32;
 const CODE_OFFSET: u32 = 1 << 16;
 
 /// Noise on a network's inputs, and the limits of their codes.
-struct InputScales {
+pub(super) struct InputScales {
     mean: f32,
     mean_square: f32,
     var: f32,
@@ -198,7 +198,7 @@ struct InputScales {
 }
 
 impl InputScales {
-    fn new(noise: UnitNoise, quant_params: &QuantParams) -> Self {
+    pub(super) fn new(noise: UnitNoise, quant_params: &QuantParams) -> Self {
         let NoiseCoefficients { mean, square, var, constant } = NoiseCoefficients::<f32>::new(noise);
         InputScales {
             mean: mean * quant_params.unit,
@@ -212,12 +212,15 @@ impl InputScales {
     }
 
     /// The nearest code in its lower half, ties upwards, saturating.
-    fn code(&self, input: Moments) -> u32 {
+    #[inline(always)]
+    pub(super) fn code(&self, input: Moments) -> u32 {
         let code = to_integer(input.mean * self.mean + (CODE_OFFSET as f32 + 0.5));
         code.max(self.lowest).min(self.highest)
     }
 
-    fn wide_var(&self, input: Moments) -> u32 {
+    /// The wide variance, saturating.
+    #[inline(always)]
+    pub(super) fn wide_var(&self, input: Moments) -> u32 {
         let wide = self.mean_square * (input.mean * input.mean) + (self.var * input.var + self.summand);
         to_integer(wide).min(self.wide_var_limit)
     }
@@ -261,7 +264,7 @@ impl InputScales {
 }
 
 /// Noise on units in integers, with `unit` codes per unit of a mean.
-fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
+pub(super) fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
     let bits =
         |value: f32, bits: u32| to_integer(value * (1 << bits) as f32 + 0.5).min(i32::MAX as u32) as i32;
     let NoiseCoefficients { mean, square, var, constant } = NoiseCoefficients::<f32>::new(noise);

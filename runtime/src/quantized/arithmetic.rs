@@ -3,6 +3,34 @@
 /// Whether a long product would be a library call, as on Armv6-M.
 const WITHOUT_LONG_PRODUCT: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
 
+/// How words are multiplied. Both ways give the same bits.
+pub(super) trait Products {
+    /// ⌊a·b / 2¹⁶⌋ for a 16-bit `b`.
+    fn mul_word(a: i32, b: i32) -> i32;
+}
+
+/// By one instruction on cores that have it: `SMULWB` on those with DSP instructions.
+pub(super) struct Scalar;
+
+impl Products for Scalar {
+    #[inline(always)]
+    fn mul_word(a: i32, b: i32) -> i32 {
+        mul_word(a, b)
+    }
+}
+
+/// In words of 32 bits, of which compilers make vectors.
+#[cfg_attr(not(quaver_kernel = "portable"), allow(dead_code))] // for streams side by side
+pub(super) struct Vector;
+
+impl Products for Vector {
+    #[inline(always)]
+    fn mul_word(a: i32, b: i32) -> i32 {
+        debug_assert!(i16::try_from(b).is_ok(), "{b} has more than 16 bits");
+        mul_word_in_halves(a, b)
+    }
+}
+
 /// ⌊a·b / 2¹⁶⌋ for a 16-bit `b`: `SMULWB` on cores with DSP instructions.
 #[inline(always)]
 pub(super) fn mul_word(a: i32, b: i32) -> i32 {

@@ -2,11 +2,13 @@
 //!
 //! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format`, `sections`,
 //! `pairs` and `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells`
-//! (recurrences), `network` (the walk of a sample). Its functions have the names of those of `float`;
+//! (recurrences), `network` (the walk of a sample), `batch` (sixteen streams at a time, on hosts). Its functions have the names of those of `float`;
 //! `backend` chooses between the two.
 
 mod activations;
 mod arithmetic;
+#[cfg_attr(not(quaver_kernel = "portable"), path = "no_batch.rs")]
+mod batch;
 mod cells;
 #[cfg(feature = "write")]
 mod encode;
@@ -24,6 +26,7 @@ mod validate_pairs;
 mod weight_blocks;
 mod weight_vars;
 
+pub(crate) use batch::{batch_step, batch_words};
 #[cfg(feature = "write")]
 pub(crate) use encode::encode_affine;
 pub(crate) use network::{layers, outputs};

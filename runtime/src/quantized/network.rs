@@ -3,7 +3,7 @@
 
 use super::activations::Activations;
 use super::cells::{GroupMoments, elman_step, group_means, group_moments, gru_step, lstm_step};
-use super::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
+use super::fixed::{BlockFloat, FixedMoments, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
 use super::format::{BLOCK_ROWS, QuantizedView};
 use super::kernels::QuantizedInput;
 use super::moments::{sigmoid_mean, tanh};
@@ -135,7 +135,8 @@ fn output_rows<A: Architecture>(
 }
 
 /// Moments of the pre-activation, in floating point.
-fn pre_activation(mean: i32, var: BlockFloat, variance_scale: f32) -> Moments {
+#[inline(always)]
+pub(super) fn pre_activation(mean: i32, var: BlockFloat, variance_scale: f32) -> Moments {
     Moments {
         mean: mean as f32 * power(INPUT_BITS),
         var: var.mantissa as f32 * power(VAR_BITS + var.shift) * variance_scale,
@@ -145,7 +146,12 @@ fn pre_activation(mean: i32, var: BlockFloat, variance_scale: f32) -> Moments {
 /// Moments of the probability, whose pre-activation is stored halved.
 #[inline(never)]
 fn probability(mean: i32, var: BlockFloat) -> Moments {
-    let y = tanh(mean, var);
+    probability_of(tanh(mean, var))
+}
+
+/// The same from tanh of the halved pre-activation.
+#[inline(always)]
+pub(super) fn probability_of(y: FixedMoments) -> Moments {
     Moments {
         mean: sigmoid_mean(y.mean) as f32 * power(SHORT_MEAN_BITS),
         var: y.var as f32 * power(VAR_BITS + 2),
@@ -153,6 +159,7 @@ fn probability(mean: i32, var: BlockFloat) -> Moments {
 }
 
 /// 2^−`bits` for at most 126 bits.
+#[inline(always)]
 fn power(bits: u32) -> f32 {
     f32::from_bits(127_u32.wrapping_sub(bits) << 23)
 }

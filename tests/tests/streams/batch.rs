@@ -9,13 +9,21 @@ use quaver_tests::golden::cases;
 use crate::any_input::any_values;
 use crate::stream::{Bits, bits};
 
-/// Groups of sixteen, four and one unit; what golden models, which are small, do not have.
-const LARGE: [&str; 5] = [
+/// Groups of sixteen, four and one unit, units that fill no group, and layouts that golden models, which are
+/// small, do not have.
+const LARGE: [&str; 12] = [
     "lstm-7-37-f32",
     "lstm-16-32-int8-deterministic",
     "gru-5-37-int8-next",
     "gru-3-21-f32-weight_variance",
     "elman-9-53-f32-linear3",
+    "lstm-7-37-fast",
+    "gru-5-37-fast",
+    "elman-9-53-small",
+    "lstm-16-33-mean",
+    "gru-4-18-mean",
+    "lstm-7-41-fast-weight_variance",
+    "gru-16-40-sparse-weight_variance",
 ];
 
 /// What happens to one of the streams between two steps.
@@ -136,10 +144,16 @@ proptest! {
 
 #[test]
 fn short_memory_and_short_rows_are_no_error() {
-    let case = case("lstm-7-37-f32").expect("a model of that name");
+    for name in ["lstm-7-37-f32", "lstm-7-37-fast"] {
+        assert_short_batches_equal_steps(name);
+    }
+}
+
+fn assert_short_batches_equal_steps(name: &str) {
+    let case = case(name).expect("a model of that name");
     let model = Model::load(&case.model).expect("the model loads");
     let words = model.spec().arena_words();
-    assert!(model.batch_words() > 0);
+    assert!(model.batch_words() > 0, "{name}");
     let [mut alone, mut together] = [0, 1].map(|_| vec![0.0; 20 * words]);
     let (mut alone, mut together) = (states(&model, &mut alone), states(&model, &mut together));
     // Seventeen complete rows, one that ends early, two that are missing.
@@ -151,7 +165,7 @@ fn short_memory_and_short_rows_are_no_error() {
         }
         model.step_batch(&mut together, &rows, &mut vec![0.0; memory]);
         for (alone, together) in alone.iter().zip(&together) {
-            assert_eq!(everything(&model, together), everything(&model, alone));
+            assert_eq!(everything(&model, together), everything(&model, alone), "{name}");
         }
     }
 }

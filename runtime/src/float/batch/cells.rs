@@ -10,9 +10,9 @@ use super::super::cells::units::{
 use super::super::format::{AffineView, Group, LANES};
 use super::memory::Work;
 use super::sums::{LaneInput, PartRows, part_moments};
+use crate::lanes::Lanes;
 use crate::moments::{LARGEST, Moments, at_most};
 use crate::spec::{CellKind, LayerSpec, Likelihood, ModelSpec, MomentForm, OutputMode};
-use crate::step_io::Lanes;
 
 /// What a layer reads in one step.
 pub(super) struct BatchLayer<'a> {

@@ -3,8 +3,8 @@
 use super::super::format::LANES;
 use crate::arena::ArenaSplitter;
 use crate::format::AffineShape;
+use crate::lanes::Lanes;
 use crate::spec::ModelSpec;
-use crate::step_io::Lanes;
 
 /// Most pre-activations of a unit.
 pub(super) const PARTS: usize = 4;
@@ -36,8 +36,8 @@ impl Widths {
 }
 
 /// Words of memory for one step of a batch.
-pub(crate) fn batch_words(spec: &ModelSpec) -> usize {
-    Widths::new(spec).words()
+pub(crate) fn batch_words(spec: &ModelSpec) -> Option<usize> {
+    Some(Widths::new(spec).words())
 }
 
 /// The memory, carved up. Its contents mean nothing before and after a step.

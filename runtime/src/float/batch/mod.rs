@@ -11,7 +11,6 @@ mod cells;
 mod memory;
 mod network;
 mod sums;
-mod transpose;
 #[cfg_attr(not(all(feature = "vectors", target_arch = "x86_64")), path = "no_vectors.rs")]
 mod vectors;
 

@@ -6,12 +6,11 @@ use super::super::format::{AffineView, LANES};
 use super::cells::{self, BatchLayer, LaneState};
 use super::memory::Memory;
 use super::sums::LaneInput;
-use super::transpose::Transpose;
 use crate::format::{AffineShape, Cursor};
+use crate::lanes::{Lanes, States, StreamLanes, Transpose, gather, scatter};
 use crate::moments::Moments;
 use crate::noise;
 use crate::spec::{LayerSpec, ModelSpec, MomentForm, OutputMode, UnitNoise};
-use crate::step_io::{Lanes, StreamLanes};
 
 /// Advances all streams by a row each; nothing happens if there is less memory than `batch_words`.
 #[inline(always)]
@@ -67,9 +66,11 @@ fn read_inputs(spec: &ModelSpec, input: &mut [&mut [Lanes]; 2], streams: &mut dy
     let [means, vars] = input.each_mut().map(|list| list.get_mut(..spec.inputs.into()).unwrap_or_default());
     streams.inputs([&mut *means, &mut *vars]);
     let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
-    if noise != UnitNoise::None {
-        for (mean, var) in means.iter_mut().zip(vars) {
-            (*mean, *var) = noisy(noise, mean, var);
+    for (mean, var) in means.iter_mut().zip(vars) {
+        for lane in 0..LANES {
+            let input = Moments { mean: mean[lane], var: var[lane] }.limited();
+            let unit = noise::apply(noise, input);
+            (mean[lane], var[lane]) = (unit.mean, unit.var);
         }
     }
 }
@@ -123,9 +124,6 @@ fn all_zero(vars: &[Lanes]) -> bool {
     bits == [0; LANES]
 }
 
-/// The states of sixteen streams; empty where there is no stream.
-type States<'a> = [&'a mut [f32]; LANES];
-
 /// Reads the state of a layer, which begins at word `start` of every stream; returns whether any has
 /// variances.
 #[inline(always)]
@@ -176,47 +174,4 @@ fn write_state<T: Transpose>(
 /// Words of a layer's state.
 fn layer_words(layer: &LayerSpec) -> usize {
     2 * usize::from(layer.units) * layer.cell.states()
-}
-
-/// Reads words of all streams, from `start` on.
-#[inline(always)]
-fn gather<T: Transpose>(lanes: &mut [Lanes], start: usize, streams: &States<'_>) {
-    let (blocks, rest) = lanes.as_chunks_mut::<LANES>();
-    let last = start + LANES * blocks.len();
-    for (index, block) in blocks.iter_mut().enumerate() {
-        let start = start + LANES * index;
-        for (row, stream) in block.iter_mut().zip(streams) {
-            *row = stream.get(start..).and_then(|words| words.first_chunk()).copied().unwrap_or_default();
-        }
-        T::transpose(block);
-    }
-    for (index, lanes) in rest.iter_mut().enumerate() {
-        for (lane, stream) in lanes.iter_mut().zip(streams) {
-            *lane = stream.get(last + index).copied().unwrap_or_default();
-        }
-    }
-}
-
-/// Writes words of all streams, from `start` on.
-#[inline(always)]
-fn scatter<T: Transpose>(lanes: &[Lanes], start: usize, streams: &mut States<'_>) {
-    let (blocks, rest) = lanes.as_chunks::<LANES>();
-    let last = start + LANES * blocks.len();
-    for (index, block) in blocks.iter().enumerate() {
-        let start = start + LANES * index;
-        let mut rows = *block;
-        T::transpose(&mut rows);
-        for (row, stream) in rows.iter().zip(&mut *streams) {
-            if let Some(words) = stream.get_mut(start..).and_then(|words| words.first_chunk_mut()) {
-                *words = *row;
-            }
-        }
-    }
-    for (index, lanes) in rest.iter().enumerate() {
-        for (lane, stream) in lanes.iter().zip(&mut *streams) {
-            if let Some(word) = stream.get_mut(last + index) {
-                *word = *lane;
-            }
-        }
-    }
 }

@@ -1,10 +1,9 @@
 //! Replaces `vectors` where a program is compiled for the vectors of its machine.
 
 use super::network;
-use super::transpose::Portable;
 use crate::format::Cursor;
+use crate::lanes::{Portable, StreamLanes};
 use crate::spec::ModelSpec;
-use crate::step_io::StreamLanes;
 
 /// Advances all streams by a row each.
 pub(crate) fn batch_step(

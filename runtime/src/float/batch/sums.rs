@@ -7,7 +7,7 @@
 use super::super::cells::lanes::{map, zip};
 use super::super::format::{Group, LANES, Weights};
 use super::memory::Work;
-use crate::step_io::Lanes;
+use crate::lanes::Lanes;
 
 /// The input of an affine map after noise, of all streams.
 #[derive(Clone, Copy)]

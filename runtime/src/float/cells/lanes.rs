@@ -3,8 +3,8 @@
 #![allow(clippy::needless_range_loop)] // see `wide`
 
 use super::super::format::LANES;
+pub(in crate::float) use crate::lanes::Lanes;
 use crate::moments::Moments;
-pub(in crate::float) use crate::step_io::Lanes;
 
 #[inline(always)]
 pub(in crate::float) fn map(lanes: Lanes, each: impl Fn(f32) -> f32) -> Lanes {

@@ -4,8 +4,6 @@
 //! same bits as with variances of zero, for a quarter of the work.
 
 mod activation;
-#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
-pub(super) mod cpu;
 mod elman;
 mod gru;
 pub(super) mod lanes;

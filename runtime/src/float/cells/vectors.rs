@@ -5,7 +5,8 @@
 
 #![allow(unsafe_code)] // calling functions with instructions that not every machine has
 
-use super::{Layer, Units, cpu, wide, wide_gru};
+use super::{Layer, Units, wide, wide_gru};
+use crate::lanes::cpu;
 use crate::spec::Activation;
 
 /// Whether no variance is above zero.

@@ -41,7 +41,7 @@ fn portable_tanh_units<A: Architecture>(
             group_means(map, index, input).map(|mean| FixedMoments { mean: deterministic_tanh(mean), var: 0 })
         };
         for (unit, y) in units.iter_mut().zip(tanh) {
-            *unit = QuantizedUnit { mean: y.short_mean(), var: unit_var(y.var) }.to_word();
+            *unit = tanh_unit(y).to_word();
         }
     }
 }
@@ -50,7 +50,18 @@ fn portable_tanh_units<A: Architecture>(
 #[inline(never)]
 fn sigmoids(units: &mut [f32]) {
     for unit in units {
-        let QuantizedUnit { mean, var } = QuantizedUnit::from_word(*unit);
-        *unit = QuantizedUnit { mean: (mean + (1 << SHORT_MEAN_BITS)) >> 1, var: var >> 2 }.to_word();
+        *unit = sigmoid_unit(QuantizedUnit::from_word(*unit)).to_word();
     }
+}
+
+/// The unit of tanh of an activation's moments.
+#[inline(always)]
+pub(in crate::quantized) fn tanh_unit(y: FixedMoments) -> QuantizedUnit {
+    QuantizedUnit { mean: y.short_mean(), var: unit_var(y.var) }
+}
+
+/// A unit that ends in σ, from tanh of half the argument.
+#[inline(always)]
+pub(in crate::quantized) fn sigmoid_unit(QuantizedUnit { mean, var }: QuantizedUnit) -> QuantizedUnit {
+    QuantizedUnit { mean: (mean + (1 << SHORT_MEAN_BITS)) >> 1, var: var >> 2 }
 }

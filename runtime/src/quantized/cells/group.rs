@@ -19,9 +19,9 @@ pub(in crate::quantized) struct GroupMoments {
 /// Moments of one row's pre-activation; the mean has [`INPUT_BITS`](super::super::fixed::INPUT_BITS)
 /// fractional bits.
 #[derive(Clone, Copy)]
-pub(super) struct PreActivation {
-    pub(super) mean: i32,
-    pub(super) var: BlockFloat,
+pub(in crate::quantized) struct PreActivation {
+    pub(in crate::quantized) mean: i32,
+    pub(in crate::quantized) var: BlockFloat,
 }
 
 impl PreActivation {
@@ -98,11 +98,18 @@ fn add_weight_vars<A: Architecture>(
     let rows = sums.into_iter().zip(integers::<A>(group.scales));
     let rows = rows.zip(integers::<A>(group.bias_vars));
     for (mantissa, ((sum, scale), bias_var)) in moments.mantissas.iter_mut().zip(rows) {
-        let of_squares = (*mantissa as u32).wrapping_shr(terms.vars.into());
-        let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares.into());
-        let of_bias = (bias_var as u32).wrapping_shr(terms.biases.into());
-        *mantissa = of_squares.wrapping_add(of_weight_vars).wrapping_add(of_bias) as i32;
+        let shifts = [terms.vars, terms.squares, terms.biases].map(u32::from);
+        *mantissa = with_weight_vars([*mantissa, mul_high(sum, scale), bias_var], shifts);
     }
+}
+
+/// The sum of the three terms of a variance, each shifted to their common exponent.
+#[inline(always)]
+pub(in crate::quantized) fn with_weight_vars(terms: [i32; 3], shifts: [u32; 3]) -> i32 {
+    let [of_squares, of_weight_vars, of_bias] = terms.map(|term| term as u32);
+    let [squares, weight_vars, bias] = shifts;
+    let sum = of_squares.wrapping_shr(squares).wrapping_add(of_weight_vars.wrapping_shr(weight_vars));
+    sum.wrapping_add(of_bias.wrapping_shr(bias)) as i32
 }
 
 #[inline(always)]

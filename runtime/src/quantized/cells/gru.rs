@@ -5,7 +5,7 @@
 //! every quantized layer. The candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits
 //! it shares.
 
-use super::super::arithmetic::mul_word;
+use super::super::arithmetic::{Products, Scalar};
 use super::super::fixed::{
     BlockFloat, FixedMoments, QuantizedUnit, SHORT_MEAN_BITS, UNIT_VAR_BITS, VAR_BITS,
 };
@@ -82,19 +82,23 @@ fn part_groups<T, A: Architecture>(
 /// The next state of one unit.
 fn unit_step(rows: [PreActivation; 4], before: QuantizedUnit) -> QuantizedUnit {
     let [reset, update, from_input, from_state] = rows;
-    let candidate = candidate(reset.tanh(), from_input, from_state);
+    let candidate = candidate::<Scalar>(reset.tanh(), from_input, from_state);
     let n = candidate.tanh();
-    interpolate(update.tanh(), n, before)
+    interpolate::<Scalar>(update.tanh(), n, before)
 }
 
 /// a_x + σ(r) ⊙ a_h, for a reset gate given as tanh of half its argument.
 #[inline(always)]
-fn candidate(reset: FixedMoments, from_input: PreActivation, from_state: PreActivation) -> PreActivation {
+pub(in crate::quantized) fn candidate<P: Products>(
+    reset: FixedMoments,
+    from_input: PreActivation,
+    from_state: PreActivation,
+) -> PreActivation {
     let var = |var: BlockFloat| (var.mantissa >> var.shift).min(CELL_LIMIT);
     let (gate, state_mean) = (sigmoid_mean(reset.mean), limited(from_state.mean));
-    let gated = gated_var(reset.var, gate, state_mean >> 4, var(from_state.var));
+    let gated = gated_var::<P>(reset.var, gate, state_mean >> 4, var(from_state.var));
     PreActivation {
-        mean: from_input.mean + mul_word(state_mean << 1, gate),
+        mean: from_input.mean + P::mul_word(state_mean << 1, gate),
         var: BlockFloat { mantissa: var(from_input.var) + gated, shift: 0 },
     }
 }
@@ -108,18 +112,22 @@ fn limited(mean: i32) -> i32 {
 /// (1 − z) ⊙ n + z ⊙ h for an update gate given as tanh of half its argument:
 /// V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])², each term with 19 fractional bits.
 #[inline(always)]
-fn interpolate(update: FixedMoments, n: FixedMoments, h: QuantizedUnit) -> QuantizedUnit {
+pub(in crate::quantized) fn interpolate<P: Products>(
+    update: FixedMoments,
+    n: FixedMoments,
+    h: QuantizedUnit,
+) -> QuantizedUnit {
     let z = sigmoid_mean(update.mean);
     let n_mean = n.short_mean();
     let difference = h.mean - n_mean;
     // V[z] is a quarter of V[tanh]; 15 fractional bits here, 22 below.
     let z_var = update.var >> 7;
     let second_moment = |mean: i32| (((mean * mean) >> SHORT_MEAN_BITS) + z_var).min(LARGEST_FACTOR);
-    let from_n = mul_word(n.var, second_moment((1 << SHORT_MEAN_BITS) - z));
-    let from_h = mul_word(h.var << (VAR_BITS - UNIT_VAR_BITS), second_moment(z));
+    let from_n = P::mul_word(n.var, second_moment((1 << SHORT_MEAN_BITS) - z));
+    let from_h = P::mul_word(h.var << (VAR_BITS - UNIT_VAR_BITS), second_moment(z));
     // 13 fractional bits: the square of a difference is at most 4, which fills a word without sign.
     let square = difference.wrapping_mul(difference) as u32;
-    let from_z = mul_word(update.var, (square >> 17) as i32);
+    let from_z = P::mul_word(update.var, (square >> 17) as i32);
     QuantizedUnit {
         mean: n_mean + ((difference * z) >> SHORT_MEAN_BITS),
         var: unit_var((from_n + from_h + from_z) << 1),
@@ -147,7 +155,17 @@ fn deterministic_units<A: Architecture>(
 #[inline(always)]
 fn deterministic_unit_step(rows: [i32; 4], before: QuantizedUnit) -> QuantizedUnit {
     let [reset, update, from_input, from_state] = rows;
-    let gated = mul_word(limited(from_state) << 1, sigmoid_mean(deterministic_tanh(reset)));
-    let n = FixedMoments { mean: deterministic_tanh(from_input + gated), var: 0 };
-    interpolate(FixedMoments { mean: deterministic_tanh(update), var: 0 }, n, before)
+    let candidate = deterministic_candidate::<Scalar>(deterministic_tanh(reset), from_input, from_state);
+    let n = FixedMoments { mean: deterministic_tanh(candidate), var: 0 };
+    interpolate::<Scalar>(FixedMoments { mean: deterministic_tanh(update), var: 0 }, n, before)
+}
+
+/// [`candidate`] without variance.
+#[inline(always)]
+pub(in crate::quantized) fn deterministic_candidate<P: Products>(
+    reset: i32,
+    from_input: i32,
+    from_state: i32,
+) -> i32 {
+    from_input + P::mul_word(limited(from_state) << 1, sigmoid_mean(reset))
 }

@@ -1,6 +1,6 @@
 //! Long short-term memory on moments (Fortunato, Blundell and Vinyals 2017, A.2).
 
-use super::super::arithmetic::mul_word;
+use super::super::arithmetic::{Products, Scalar};
 use super::super::fixed::{BlockFloat, FixedMoments, INPUT_BITS, QuantizedUnit, SHORT_MEAN_BITS, VAR_BITS};
 use super::super::format::QuantizedView;
 use super::super::kernels::{self, QuantizedInput};
@@ -12,7 +12,7 @@ use crate::spec::Architecture;
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
 pub(in crate::quantized) const CELL_LIMIT: i32 = (1 << 24) - 1;
 /// From a cell's fractional bits to a pre-activation's.
-pub(super) const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
+pub(in crate::quantized) const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
 
 /// Replaces the units `h` and cells `c` of an LSTM layer by their next state.
 pub(in crate::quantized) fn lstm_step<A: Architecture>(
@@ -64,13 +64,42 @@ fn deterministic_lstm_units<A: Architecture>(
 /// checkpoint's rows.
 fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> QuantizedUnit {
     let [input, forget, candidate, output] = gates;
-    let kept = kept(forget, mean.to_bits() as i32, var.to_bits() as i32);
-    let added = gated(input, candidate);
-    let cell_mean = limited(kept.mean + (added.mean >> 10));
-    let cell_var = (kept.var + added.var).min(CELL_LIMIT);
-    (*mean, *var) = (f32::from_bits(cell_mean as u32), f32::from_bits(cell_var as u32));
-    let activation = tanh(cell_mean >> CELL_SHIFT, BlockFloat { mantissa: cell_var, shift: 0 });
-    let unit = gated(output, activation);
+    let before = FixedMoments { mean: mean.to_bits() as i32, var: var.to_bits() as i32 };
+    let cell = next_cell::<Scalar>([input, forget, candidate], before);
+    (*mean, *var) = (f32::from_bits(cell.mean as u32), f32::from_bits(cell.var as u32));
+    let (argument, var) = cell_pre_activation(cell);
+    gated_unit::<Scalar>(output, tanh(argument, var))
+}
+
+/// The next cell, from tanh of the pre-activations of input gate, forget gate and candidate. Mean and variance
+/// have the fractional bits of a cell.
+#[inline(always)]
+pub(in crate::quantized) fn next_cell<P: Products>(
+    gates: [FixedMoments; 3],
+    before: FixedMoments,
+) -> FixedMoments {
+    let [input, forget, candidate] = gates;
+    let kept = kept::<P>(forget, before.mean, before.var);
+    let added = gated::<P>(input, candidate);
+    FixedMoments {
+        mean: limited(kept.mean + (added.mean >> 10)),
+        var: (kept.var + added.var).min(CELL_LIMIT),
+    }
+}
+
+/// A cell as the argument of tanh.
+#[inline(always)]
+pub(in crate::quantized) fn cell_pre_activation(cell: FixedMoments) -> (i32, BlockFloat) {
+    (cell.mean >> CELL_SHIFT, BlockFloat { mantissa: cell.var, shift: 0 })
+}
+
+/// The unit of an output gate, as tanh of its pre-activation, and of tanh of a cell.
+#[inline(always)]
+pub(in crate::quantized) fn gated_unit<P: Products>(
+    output: FixedMoments,
+    activation: FixedMoments,
+) -> QuantizedUnit {
+    let unit = gated::<P>(output, activation);
     QuantizedUnit { mean: unit.mean >> SHORT_MEAN_BITS, var: unit_var(unit.var) }
 }
 
@@ -78,45 +107,62 @@ fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> Quantiz
 #[inline(always)]
 fn deterministic_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
     let [input, forget, candidate, output] = gates.map(deterministic_tanh);
-    let short = |mean: i32| FixedMoments { mean, var: 0 }.short_mean();
-    let kept = mul_word(cell, sigmoid_mean(forget)) << 1;
-    let added = (sigmoid_mean(input) * short(candidate)) >> 10;
-    let cell = limited(kept + added);
-    let mean = (sigmoid_mean(output) * short(deterministic_tanh(cell >> CELL_SHIFT))) >> SHORT_MEAN_BITS;
-    (QuantizedUnit { mean, var: 0 }, cell)
+    let cell = deterministic_next_cell::<Scalar>([input, forget, candidate], cell);
+    (deterministic_gated_unit(output, deterministic_tanh(cell >> CELL_SHIFT)), cell)
+}
+
+/// [`next_cell`] without variance.
+#[inline(always)]
+pub(in crate::quantized) fn deterministic_next_cell<P: Products>(gates: [i32; 3], cell: i32) -> i32 {
+    let [input, forget, candidate] = gates;
+    let kept = P::mul_word(cell, sigmoid_mean(forget)) << 1;
+    let added = (sigmoid_mean(input) * short_mean(candidate)) >> 10;
+    limited(kept + added)
+}
+
+/// [`gated_unit`] without variance.
+#[inline(always)]
+pub(in crate::quantized) fn deterministic_gated_unit(output: i32, activation: i32) -> QuantizedUnit {
+    QuantizedUnit { mean: (sigmoid_mean(output) * short_mean(activation)) >> SHORT_MEAN_BITS, var: 0 }
+}
+
+/// The mean of an activation with [`SHORT_MEAN_BITS`] fractional bits.
+#[inline(always)]
+fn short_mean(mean: i32) -> i32 {
+    FixedMoments { mean, var: 0 }.short_mean()
 }
 
 /// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of
 /// any size, with the fractional bits of a cell.
 #[inline(always)]
-fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
+fn kept<P: Products>(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
     FixedMoments {
-        mean: mul_word(cell_mean, mean) << 1,
-        var: gated_var(gate.var, mean, cell_mean >> 10, cell_var),
+        mean: P::mul_word(cell_mean, mean) << 1,
+        var: gated_var::<P>(gate.var, mean, cell_mean >> 10, cell_var),
     }
 }
 
 /// V[σ] E[x²] + V[x] E[σ]² with the fractional bits of a variance: the gate's variance as that of tanh of
 /// half its argument, its mean with 15 fractional bits, the mean of x with 10, limited to ±16.
 #[inline(always)]
-pub(super) fn gated_var(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i32 {
+pub(super) fn gated_var<P: Products>(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i32 {
     let second_moment = mean * mean + var;
     // V[σ] is a quarter of V[tanh]: 17 fractional bits fill 16.
     let gate_var = (gate_var >> 5).min(0x7FFF);
-    (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(var, gate_mean), gate_mean) << 2)
+    (P::mul_word(second_moment, gate_var) >> 1) + (P::mul_word(P::mul_word(var, gate_mean), gate_mean) << 2)
 }
 
 /// σ ⊙ y for a y in ±1: V = V[σ] E[y²] + V[y] E[σ]² (eq. 15 with V + E² = E[y²] taken together). The mean has
 /// 30 fractional bits.
 #[inline(always)]
-fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
+fn gated<P: Products>(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
     let y_mean = y.short_mean();
     // V[σ] is a quarter of V[tanh]: with 14 fractional bits a factor of 16 makes up for it.
     let second_moment = ((y.var >> 6) + ((y_mean * y_mean) >> 16)).min(0x3FFF);
-    let from_gate = mul_word(gate.var, second_moment);
-    let from_y = mul_word(mul_word(y.var, mean), mean) << 2;
+    let from_gate = P::mul_word(gate.var, second_moment);
+    let from_y = P::mul_word(P::mul_word(y.var, mean), mean) << 2;
     FixedMoments { mean: mean * y_mean, var: from_gate + from_y }
 }
 

@@ -3,10 +3,10 @@
 //! The recurrences are those of `float::cells`; numbers have the fractional bits of `fixed.rs`, cells those
 //! of variances.
 
-mod elman;
-mod group;
-mod gru;
-mod lstm;
+pub(super) mod elman;
+pub(super) mod group;
+pub(super) mod gru;
+pub(super) mod lstm;
 
 pub(super) use elman::elman_step;
 pub(super) use group::{GroupMoments, group_means, group_moments};

@@ -1,7 +1,7 @@
 //! Filling the input of an affine map with units after noise: the definition that accelerated kernels must
 //! equal bit for bit.
 
-use super::super::arithmetic::mul_word;
+use super::super::arithmetic::{Products, Scalar};
 use super::super::fixed::{QuantizedUnit, WIDE_VAR_BITS};
 
 /// Noise on units, in integers: m̃ = a·m, ṽ = b·m² + c·v + d.
@@ -27,9 +27,16 @@ impl NoiseScales {
 
     /// The wide variance of a unit.
     #[inline(always)]
-    pub(in crate::quantized) fn wide_var(&self, QuantizedUnit { mean, var }: QuantizedUnit) -> u32 {
+    pub(in crate::quantized) fn wide_var(&self, unit: QuantizedUnit) -> u32 {
+        self.wide_var_by::<Scalar>(unit)
+    }
+
+    /// The same by given products.
+    #[inline(always)]
+    pub(in crate::quantized) fn wide_var_by<P: Products>(&self, unit: QuantizedUnit) -> u32 {
+        let QuantizedUnit { mean, var } = unit;
         // Both terms have 28 fractional bits.
-        let sum = mul_word(mean * mean, self.mean_square) as u32 + var as u32 * self.var as u32;
+        let sum = P::mul_word(mean * mean, self.mean_square) as u32 + var as u32 * self.var as u32;
         (sum >> (28 - WIDE_VAR_BITS)) + self.summand as u32
     }
 

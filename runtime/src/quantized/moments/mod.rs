@@ -16,7 +16,7 @@ mod table;
 
 pub(super) use table::{CELLS, ROOTS};
 
-use super::arithmetic::{mul_high_unsigned, mul_word};
+use super::arithmetic::{Products, Scalar, mul_high_unsigned};
 use super::fixed::{BlockFloat, FixedMoments, MEAN_BITS, SHORT_MEAN_BITS, VAR_BITS};
 
 /// 5/8 with [`VAR_BITS`] fractional bits: what the table of roots adds to a variance.
@@ -30,28 +30,100 @@ const LARGEST_TAU: i32 = (4 << 13) - 1;
 /// ρ of a deterministic input, 15 bits.
 const DETERMINISTIC_RHO: i32 = 32767;
 
-/// Moments of tanh(a) for a pre-activation with [`INPUT_BITS`] fractional bits.
+/// Moments of tanh(a) for a pre-activation with [`INPUT_BITS`](super::fixed::INPUT_BITS) fractional bits.
 #[inline(never)] // five inlined copies in one function would spill registers
 pub(super) fn tanh(mean: i32, var: BlockFloat) -> FixedMoments {
-    let rho = inverse_root(var);
-    let tau = mul_word(mean, rho);
-    let size = size(tau);
-    let [mean, ratio, by_tau, by_rho] = cell(size, rho);
-    let magnitude = mean + low(by_tau) * size + low(by_rho) * rho;
-    let ratio = ratio + (by_tau >> 16) * size + (by_rho >> 16) * rho;
-    // V/v with 25 fractional bits, below one by the making of the table.
-    let factor = mul_word(mul_word(ratio, rho), rho) as u32;
-    let var = mul_high_unsigned(var.mantissa as u32, factor << 7) >> var.shift;
-    FixedMoments { mean: signed_as(tau, magnitude), var: var as i32 }
+    let root = Root::new(var);
+    let argument = Argument::new::<Scalar>(mean, root.rho(root_word(root.place)));
+    argument.moments::<Scalar>(cell(argument.place()), var)
+}
+
+/// Where ρ is found: an entry of the table of roots, and the part of the way to the next one.
+#[derive(Clone, Copy)]
+pub(super) struct Root {
+    pub(super) place: u32,
+    pub(super) part: i32,
+}
+
+impl Root {
+    #[inline(always)]
+    pub(super) fn new(var: BlockFloat) -> Self {
+        let shift = var.shift & 15;
+        // Bounded from below, and smooth near zero, which octaves of the variance itself would not be.
+        let sum = (var.mantissa as u32).wrapping_add(ROOT_OFFSET << shift);
+        let zeros = sum.leading_zeros();
+        let normal = sum.unbounded_shl(zeros);
+        let place = (zeros + shift) * ROOT_PARTS as u32 + (normal >> 26);
+        // The highest bit of a normal number counts an octave too many.
+        Root { place: place.wrapping_sub(ROOT_PARTS as u32), part: (normal >> 11) as i32 & 0x7FFF }
+    }
+
+    /// ρ, 15 bits, from the word of the table.
+    #[inline(always)]
+    pub(super) fn rho(self, word: i32) -> i32 {
+        word.wrapping_add(low(word).wrapping_mul(self.part)) >> 16
+    }
+}
+
+/// An entry of the table of roots.
+#[inline(always)]
+pub(super) fn root_word(place: u32) -> i32 {
+    ROOTS.get(place as usize).copied().unwrap_or(0)
+}
+
+/// Where the moments of tanh are found.
+#[derive(Clone, Copy)]
+pub(super) struct Argument {
+    pub(super) tau: i32,
+    /// |τ|, less one unit if τ is negative, limited to the table.
+    pub(super) size: i32,
+    pub(super) rho: i32,
+}
+
+impl Argument {
+    #[inline(always)]
+    pub(super) fn new<P: Products>(mean: i32, rho: i32) -> Self {
+        let tau = P::mul_word(mean, rho);
+        Argument { tau, size: size(tau), rho }
+    }
+
+    /// A deterministic input.
+    #[inline(always)]
+    pub(super) fn deterministic(mean: i32) -> Self {
+        let tau = mean >> 1;
+        Argument { tau, size: size(tau), rho: DETERMINISTIC_RHO }
+    }
+
+    /// The place of the table's cell.
+    #[inline(always)]
+    pub(super) fn place(self) -> u32 {
+        (self.rho >> 12) as u32 * CELL_COLUMNS as u32 + (self.size >> 9) as u32
+    }
+
+    /// The mean, from the table's cell.
+    #[inline(always)]
+    pub(super) fn mean(self, [mean, _, by_tau, by_rho]: [i32; 4]) -> i32 {
+        signed_as(self.tau, mean + low(by_tau) * self.size + low(by_rho) * self.rho)
+    }
+
+    /// Both moments, from the table's cell and the variance of the pre-activation.
+    #[inline(always)]
+    pub(super) fn moments<P: Products>(self, cell: [i32; 4], var: BlockFloat) -> FixedMoments {
+        let Argument { size, rho, .. } = self;
+        let [_, ratio, by_tau, by_rho] = cell;
+        let ratio = ratio + (by_tau >> 16) * size + (by_rho >> 16) * rho;
+        // V/v with 25 fractional bits, below one by the making of the table.
+        let factor = P::mul_word(P::mul_word(ratio, rho), rho) as u32;
+        let var = mul_high_unsigned(var.mantissa as u32, factor << 7) >> var.shift;
+        FixedMoments { mean: self.mean(cell), var: var as i32 }
+    }
 }
 
 /// tanh(m) of a deterministic input.
 #[inline(always)]
 pub(super) fn deterministic_tanh(mean: i32) -> i32 {
-    let tau = mean >> 1;
-    let size = size(tau);
-    let [mean, _, by_tau, by_rho] = cell(size, DETERMINISTIC_RHO);
-    signed_as(tau, mean + low(by_tau) * size + low(by_rho) * DETERMINISTIC_RHO)
+    let argument = Argument::deterministic(mean);
+    argument.mean(cell(argument.place()))
 }
 
 /// Mean of σ from that of tanh of half the argument, narrowed to [`SHORT_MEAN_BITS`].
@@ -60,26 +132,10 @@ pub(super) fn sigmoid_mean(tanh: i32) -> i32 {
     (tanh + (1 << MEAN_BITS)) >> (MEAN_BITS - SHORT_MEAN_BITS + 1)
 }
 
-/// ρ, 15 bits.
+/// A cell of the table of moments.
 #[inline(always)]
-fn inverse_root(var: BlockFloat) -> i32 {
-    let shift = var.shift & 15;
-    // Bounded from below, and smooth near zero, which octaves of the variance itself would not be.
-    let sum = (var.mantissa as u32).wrapping_add(ROOT_OFFSET << shift);
-    let zeros = sum.leading_zeros();
-    let normal = sum.unbounded_shl(zeros);
-    let place = (zeros + shift) as usize * ROOT_PARTS + (normal >> 26) as usize;
-    // The highest bit of a normal number counts an octave too many.
-    let word = ROOTS.get(place.wrapping_sub(ROOT_PARTS)).copied().unwrap_or(0);
-    let part = (normal >> 11) as i32 & 0x7FFF;
-    word.wrapping_add(low(word).wrapping_mul(part)) >> 16
-}
-
-/// The table's cell for |τ| and ρ.
-#[inline(always)]
-fn cell(size: i32, rho: i32) -> [i32; 4] {
-    let place = (rho >> 12) as usize * CELL_COLUMNS + (size >> 9) as usize;
-    CELLS[place % CELLS.len()]
+pub(super) fn cell(place: u32) -> [i32; 4] {
+    CELLS[place as usize % CELLS.len()]
 }
 
 /// |τ|, less one unit if τ is negative, limited to the table.

@@ -12,17 +12,34 @@ use core::sync::atomic::{AtomicU8, Ordering};
 const ASKED: u8 = 1;
 const AVX2: u8 = 2;
 const AVX512F: u8 = 4;
+const AVX512_SERVER: u8 = 8;
+const AVX512_VNNI: u8 = 16;
 
 /// Whether AVX2 can be used.
 #[inline]
-pub(in crate::float) fn has_avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     found() & AVX2 != 0
 }
 
 /// Whether the foundation of AVX-512 can be used.
+#[cfg_attr(not(feature = "float"), allow(dead_code))] // for vectors of floating point
 #[inline]
-pub(in crate::float) fn has_avx512f() -> bool {
+pub(crate) fn has_avx512f() -> bool {
     found() & AVX512F != 0
+}
+
+/// Whether the AVX-512 of servers can be used, which has integers of every width: F, BW, CD, DQ and VL.
+#[cfg_attr(not(feature = "quantized"), allow(dead_code))] // for vectors of integers
+#[inline]
+pub(crate) fn has_avx512_server() -> bool {
+    found() & AVX512_SERVER != 0
+}
+
+/// Whether that of [`has_avx512_server`] can be used, and instructions that multiply and add halfwords: VNNI.
+#[cfg_attr(not(feature = "quantized"), allow(dead_code))]
+#[inline]
+pub(crate) fn has_avx512_vnni() -> bool {
+    found() & AVX512_VNNI != 0
 }
 
 #[inline]
@@ -51,12 +68,18 @@ fn ask() -> u8 {
     if __cpuid(0).eax < 7 || __cpuid(1).ecx & (OS_SAVES_STATE | AVX) != OS_SAVES_STATE | AVX {
         return 0;
     }
-    let features = __cpuid_count(7, 0).ebx;
+    let more = __cpuid_count(7, 0);
+    let features = more.ebx;
     let saved = saved_state();
     // SSE and AVX registers; for AVX-512 also masks and both parts of its registers.
     let avx2 = saved & 0x06 == 0x06 && bit(features, 5);
     let avx512f = saved & 0xE6 == 0xE6 && bit(features, 16);
-    (if avx2 { AVX2 } else { 0 }) | (if avx512f { AVX512F } else { 0 })
+    // DQ, CD, BW, VL.
+    let avx512_server = avx512f && [17, 28, 30, 31].into_iter().all(|index| bit(features, index));
+    (if avx2 { AVX2 } else { 0 })
+        | (if avx512f { AVX512F } else { 0 })
+        | (if avx512_server { AVX512_SERVER } else { 0 })
+        | (if avx512_server && bit(more.ecx, 11) { AVX512_VNNI } else { 0 })
 }
 
 /// The registers that the operating system saves.
@@ -76,5 +99,12 @@ mod tests {
     fn the_answer_is_that_of_the_standard_library() {
         assert_eq!(super::has_avx2(), std::is_x86_feature_detected!("avx2"));
         assert_eq!(super::has_avx512f(), std::is_x86_feature_detected!("avx512f"));
+        let server = std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512cd")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl");
+        assert_eq!(super::has_avx512_server(), super::has_avx512f() && server);
+        let vnni = std::is_x86_feature_detected!("avx512vnni");
+        assert_eq!(super::has_avx512_vnni(), super::has_avx512_server() && vnni);
     }
 }

@@ -1,17 +1,17 @@
 //! From sixteen streams of sixteen numbers to sixteen numbers of each stream, and back.
 
-use crate::step_io::{LANES, Lanes};
+use super::{LANES, Lanes};
 
 /// A block of numbers: of one stream each, or one of each stream.
-pub(super) type Block = [Lanes; LANES];
+pub(crate) type Block = [Lanes; LANES];
 
 /// The way in which a machine transposes a block.
-pub(super) trait Transpose {
+pub(crate) trait Transpose {
     fn transpose(block: &mut Block);
 }
 
 /// In safe, portable Rust.
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 impl Transpose for Portable {
     #[inline(always)]
