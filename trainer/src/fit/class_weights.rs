@@ -42,7 +42,7 @@ pub(super) struct ClassWeights<'a> {
     pub(super) terms: usize,
     /// μ, [classes, units].
     pub(super) mean: &'a [f32],
-    /// τ or the given matrix; empty if neither is needed.
+    /// τ or the given matrix; not read if neither is needed.
     pub(super) var: &'a [f32],
     pub(super) units: usize,
 }

@@ -27,8 +27,8 @@ pub(crate) struct VarianceFactors {
     pub(crate) bias: Tensor<1>,
 }
 
-/// The matrix [columns, terms] that the variance multiplies. What follows from μ and τ number by number is left
-/// to the product: written out, it would be millions of numbers for a vocabulary.
+/// The matrix [columns, terms] that the variance multiplies. What follows from μ and τ number by number is
+/// left to the product: written out, it would be millions of numbers for a vocabulary.
 pub(crate) enum VarianceWeight {
     /// μ².
     Squares,

@@ -190,8 +190,8 @@ fn a_model_that_goes_on_learning_knows_the_text_better() {
     assert!(nll(0.5).0 < 0.8 * expected, "{} against {expected}", nll(0.5).0);
 }
 
-/// The same updates by the clipping and the steps of training: sums of squares in f64 in another order, so that
-/// factors differ by a rounding of f32, 10⁻⁷, in 8 updates.
+/// The mean NLL against that of updates by the clipping and the steps of training. Squares are summed in f64
+/// in another order, so that factors differ by a rounding of f32, 10⁻⁷, in each of 8 updates: 10⁻⁵.
 #[test]
 fn dynamic_evaluation_makes_the_updates_of_clipped_gradient_descent() {
     let (model, streams) = (model(3, UnitNoise::None), [tokens()]);
