@@ -5,6 +5,7 @@
 //! of rows; and they are turned into their own gradient where they are. Without a gradient to record they are
 //! not kept at all.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
@@ -13,20 +14,18 @@ use quaver::likelihood::{shrunk_logit, softmax, softmax_gradient};
 use quaver::moments::{Dual, Scalar};
 
 use super::class_lanes::{LANES, Lanes};
+use super::class_weights::{CLASSES_PER_TASK, ClassWeights, Rule};
 use super::likelihood::class_nll;
 use super::loss::Loss;
-use crate::nn::host_node::{HostArray, HostFunction, Kept, apply3};
+use crate::nn::host_node::{HostArray, HostFunction, Kept, apply6};
 use crate::nn::net::MomentTensors;
-use crate::nn::output_factors::{AffineFactors, OutputFactors, output_factors};
+use crate::nn::output_factors::{OutputFactors, VarianceFactors, VarianceWeight, output_factors};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
 use crate::nn::recurrence::Traces;
 use crate::nn::tensors::ParameterTensors;
 use crate::nn::token_net::NONE;
 use crate::nn::vectorised::{self, Kernel, Processor};
-
-/// Classes of a task that computes gradients of weights.
-const CLASSES_PER_TASK: usize = 128;
 
 /// −ln p of the class of every row, summed over rows and divided by their number, given the states of the
 /// last layer; [`NONE`] for a row that does not count. Nothing if no row counts.
@@ -40,30 +39,32 @@ pub(crate) fn class_loss(
     if steps == 0 {
         return None;
     }
-    let OutputFactors { mean, var } = output_factors(spec, parameters, hidden);
-    let terms = |factors: &AffineFactors| factors.weight.dims()[1];
+    let OutputFactors { input, weight, bias, var } = output_factors(spec, parameters, hidden);
+    let units = weight.dims()[1];
     let loss = ClassLoss {
         targets: Arc::clone(classes),
         classes: spec.outputs.into(),
-        terms: [terms(&mean), var.as_ref().map_or(0, terms)],
+        units,
+        terms: [units, var.as_ref().map_or(0, |var| var.input.dims()[1])],
+        rules: [Rule::Means, var.as_ref().map_or(Rule::Given, |var| Rule::from(&var.weight))],
         share: 1.0 / steps as f32,
         threads: parallel::default_threads(),
     };
-    let value = match var {
-        None => apply3(loss, mean.input, mean.weight, mean.bias),
-        Some(var) => apply3(
-            loss,
-            joined([mean.input, var.input]),
-            joined([mean.weight, var.weight]),
-            Tensor::cat(vec![mean.bias, var.bias], 0),
-        ),
+    let (device, flat) = (bias.device(), |matrix: Tensor<2>| -> Tensor<1> { matrix.flatten(0, 1) });
+    // In place of what there is not: tensors have no empty dimension.
+    let none = || Tensor::zeros([1], &device);
+    let [var_input, var_weight, var_bias] = match var {
+        None => [none(), none(), none()],
+        Some(VarianceFactors { input, weight, bias }) => {
+            let weight = match weight {
+                VarianceWeight::Squares => none(),
+                VarianceWeight::SquaresAndVar(weight) | VarianceWeight::Given(weight) => flat(weight),
+            };
+            [flat(input), weight, bias]
+        }
     };
+    let value = apply6(loss, [flat(input), flat(weight), bias, var_input, var_weight, var_bias]);
     Some(Loss { value, steps })
-}
-
-/// The numbers of two matrices, one after the other.
-fn joined(matrices: [Tensor<2>; 2]) -> Tensor<1> {
-    Tensor::cat(matrices.into_iter().map(|matrix| matrix.flatten(0, 1)).collect(), 0)
 }
 
 /// Derivatives of −Σ_j w_j ln p_j with respect to the moments of a logit with probability `p`: through κm
@@ -75,14 +76,17 @@ pub(super) fn by_moments(p: f32, mean: f32, var: f32, weight: f32, total_weight:
     [shrunk.by_mean * by_logit, shrunk.by_var * by_logit]
 }
 
-/// A function of inputs [rows, terms], weights [classes, terms] and biases of the logits' means, each
-/// followed by those of their variances if they have any.
+/// A function of inputs [rows, terms], weights [classes, units] and biases of the logits' means, then of the
+/// same of their variances, which are not read if they have none.
 #[derive(Clone, Debug)]
 struct ClassLoss {
     targets: Arc<[u32]>,
     classes: usize,
-    /// Terms of the means and of the variances.
+    units: usize,
+    /// Terms of the means and of the variances; none if there are no variances.
     terms: [usize; 2],
+    /// What their weights are.
+    rules: [Rule; 2],
     share: f32,
     threads: usize,
 }
@@ -108,12 +112,26 @@ impl ClassLoss {
         self.classes * LANES
     }
 
-    /// The parts of the inputs that belong to means and to variances: rows, weights and biases.
-    fn split<'a>(&self, [input, weight, bias]: [&'a [f32]; 3]) -> [[&'a [f32]; 3]; 2] {
-        let input = input.split_at(self.targets.len() * self.terms[0]);
-        let weight = weight.split_at(self.classes * self.terms[0]);
-        let bias = bias.split_at(self.classes);
-        [[input.0, weight.0, bias.0], [input.1, weight.1, bias.1]]
+    /// What enters each moment.
+    fn split<'a>(&self, inputs: [&'a [f32]; 6]) -> [Factors<'a>; 2] {
+        let [input, mean, bias, var_input, var, var_bias] = inputs;
+        let weights = |moment: usize| ClassWeights {
+            rule: self.rules[moment],
+            terms: self.terms[moment],
+            mean,
+            var,
+            units: self.units,
+        };
+        [
+            Factors { input, weights: weights(0), bias },
+            Factors { input: var_input, weights: weights(1), bias: var_bias },
+        ]
+    }
+
+    /// Ranges of classes that are handled together.
+    fn class_ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let classes = self.classes;
+        (0..classes).step_by(CLASSES_PER_TASK).map(move |first| first..classes.min(first + CLASSES_PER_TASK))
     }
 
     /// The targets of a block; [`NONE`] beyond the last row.
@@ -122,58 +140,133 @@ impl ClassLoss {
     }
 
     /// Logits of a block, then the derivatives with respect to them.
-    fn run(&self, block: Block<'_>, inputs: [[&[f32]; 3]; 2]) {
+    fn run(&self, block: Block<'_>, moments: [Factors<'_>; 2]) {
         let Block { first, mean, var, nll } = block;
-        for (moment, out) in [&mut *mean, &mut *var].into_iter().enumerate().take(self.moments()) {
-            let ([input, weight, bias], terms) = (inputs[moment], self.terms[moment]);
+        let mut buffer = Vec::new();
+        let outs = [&mut *mean, &mut *var].into_iter().zip(moments).take(self.moments());
+        for (out, Factors { input, weights, bias }) in outs {
             out.chunks_exact_mut(LANES).zip(bias).for_each(|(rows, bias)| rows.fill(*bias));
-            let rows = block_rows(input, terms, first);
-            let rows = Packed::new(Strided::transposed(&rows, terms), terms, LANES);
-            add_product(out, Strided::rows(weight, terms), &rows);
+            let rows = block_rows(input, weights.terms, first);
+            let rows = Packed::new(Strided::transposed(&rows, weights.terms), weights.terms, LANES);
+            for (out, classes) in out.chunks_mut(CLASSES_PER_TASK * LANES).zip(self.class_ranges()) {
+                let weight = weights.rows(classes, &mut buffer);
+                add_product(out, Strided::rows(weight, weights.terms), &rows);
+            }
         }
         vectorised::run(Differentiate { targets: self.block_targets(first), mean, var, nll });
     }
 
-    /// Gradients for the inputs [rows, terms], the weights [classes, terms] and the biases of one moment,
-    /// times `factor`.
-    fn gradients(
-        &self,
-        moment: usize,
-        [input, weight, _]: [&[f32]; 3],
-        by_logit: &[f32],
-        factor: f32,
-    ) -> [Vec<f32>; 3] {
-        let terms = self.terms[moment];
+    /// The gradient for the inputs [rows, terms] of a moment, times `factor`.
+    fn input_gradient(&self, moment: Factors<'_>, by_logit: &[f32], factor: f32) -> Vec<f32> {
+        let ClassWeights { terms, .. } = moment.weights;
         let blocks: Vec<&[f32]> = by_logit.chunks_exact(self.block_len()).collect();
-        let scale = |values: &mut [f32]| values.iter_mut().for_each(|value| *value *= factor);
-        let mut by_input = vec![0.0; input.len()];
-        let packed = Packed::new(Strided::rows(weight, terms), self.classes, terms);
-        parallel::for_each(self.threads, by_input.chunks_mut(LANES * terms).zip(&blocks), |(out, block)| {
-            add_product(out, Strided::transposed(block, LANES), &packed);
-            scale(out);
-        });
-        let rows: Vec<Packed> = (0..blocks.len())
-            .map(|block| {
-                Packed::new(Strided::rows(&block_rows(input, terms, block * LANES), terms), LANES, terms)
-            })
-            .collect();
-        let (mut by_weight, mut by_bias) = (vec![0.0; weight.len()], vec![0.0; self.classes]);
-        let tasks = by_weight.chunks_mut(CLASSES_PER_TASK * terms).zip(by_bias.chunks_mut(CLASSES_PER_TASK));
-        parallel::for_each(self.threads, tasks.enumerate(), |(task, (by_weight, by_bias))| {
-            let first = task * CLASSES_PER_TASK * LANES;
-            for (block, rows) in blocks.iter().zip(&rows) {
-                let own = &block[first..first + by_bias.len() * LANES];
-                add_product(by_weight, Strided::rows(own, LANES), rows);
-                by_bias
-                    .iter_mut()
-                    .zip(own.chunks_exact(LANES))
-                    .for_each(|(sum, rows)| *sum += rows.iter().sum::<f32>());
+        // As few tasks as there are threads: each packs all weights.
+        let per_task = blocks.len().div_ceil(self.threads.max(1)).max(1);
+        let mut by_input = vec![0.0; self.targets.len() * terms];
+        let tasks = by_input.chunks_mut(per_task * LANES * terms).zip(blocks.chunks(per_task));
+        parallel::for_each(self.threads, tasks, |(by_input, blocks)| {
+            let mut buffer = Vec::new();
+            for classes in self.class_ranges() {
+                let weight = moment.weights.rows(classes.clone(), &mut buffer);
+                let packed = Packed::new(Strided::rows(weight, terms), classes.len(), terms);
+                for (out, block) in by_input.chunks_mut(LANES * terms).zip(blocks) {
+                    let block = &block[classes.start * LANES..classes.end * LANES];
+                    add_product(out, Strided::transposed(block, LANES), &packed);
+                }
             }
-            scale(by_weight);
-            scale(by_bias);
+            scale(by_input, factor);
         });
-        [by_input, by_weight, by_bias]
+        by_input
     }
+
+    /// Gradients for weights and biases of the means, then of the variances, times `factor`.
+    fn weight_gradients(
+        &self,
+        moments: [Factors<'_>; 2],
+        by_logit: &LogitGradients,
+        factor: f32,
+    ) -> [[Vec<f32>; 2]; 2] {
+        let LogitGradients([by_mean, by_var]) = by_logit;
+        let mean = LogitBlocks::new(self, moments[0], by_mean);
+        let var = (self.moments() == 2).then(|| LogitBlocks::new(self, moments[1], by_var));
+        let weights = moments[1].weights;
+        // As many as the given matrix has, or τ.
+        let width = match weights.rule {
+            Rule::Given => self.terms[1],
+            Rule::SquaresAndVar => self.units,
+            Rule::Means | Rule::Squares => 0,
+        };
+        let var_classes = if var.is_some() { self.classes } else { 0 };
+        let zeros = |columns: usize, rows: usize| vec![0.0; rows * columns];
+        let mut by_mean = [zeros(self.units, self.classes), zeros(1, self.classes)];
+        let mut by_var = [zeros(width, var_classes), zeros(1, var_classes)];
+        let parts = chunks(&mut by_mean, self.units).zip(chunks(&mut by_var, width));
+        let tasks = self.class_ranges().zip(parts);
+        parallel::for_each(self.threads, tasks, |(classes, ([by_mean, by_bias], [by_var, by_var_bias]))| {
+            let first = classes.start;
+            mean.add(first, by_mean, by_bias, factor);
+            match &var {
+                Some(var) if weights.is_derived() => {
+                    let mut by_rows = vec![0.0; by_bias.len() * weights.terms];
+                    var.add(first, &mut by_rows, by_var_bias, factor);
+                    weights.pull_back(first, &by_rows, by_mean, by_var);
+                }
+                Some(var) => var.add(first, by_var, by_var_bias, factor),
+                None => {}
+            }
+        });
+        [by_mean, by_var]
+    }
+}
+
+/// What enters a moment: inputs [rows, terms], weights and biases.
+#[derive(Clone, Copy)]
+struct Factors<'a> {
+    input: &'a [f32],
+    weights: ClassWeights<'a>,
+    bias: &'a [f32],
+}
+
+/// Derivatives with respect to a moment of the logits and the inputs of its product, block by block.
+struct LogitBlocks<'a> {
+    blocks: Vec<(&'a [f32], Packed)>,
+}
+
+impl<'a> LogitBlocks<'a> {
+    fn new(loss: &ClassLoss, moment: Factors<'_>, by_logit: &'a [f32]) -> Self {
+        let terms = moment.weights.terms;
+        let rows = |block: usize| {
+            Packed::new(Strided::rows(&block_rows(moment.input, terms, block * LANES), terms), LANES, terms)
+        };
+        let blocks = by_logit.chunks_exact(loss.block_len()).enumerate();
+        LogitBlocks { blocks: blocks.map(|(index, block)| (block, rows(index))).collect() }
+    }
+
+    /// Adds the gradients for weights and biases of classes from `first` on, times `factor`.
+    fn add(&self, first: usize, by_weight: &mut [f32], by_bias: &mut [f32], factor: f32) {
+        for (block, rows) in &self.blocks {
+            let own = &block[first * LANES..][..by_bias.len() * LANES];
+            add_product(by_weight, Strided::rows(own, LANES), rows);
+            by_bias
+                .iter_mut()
+                .zip(own.chunks_exact(LANES))
+                .for_each(|(sum, rows)| *sum += rows.iter().sum::<f32>());
+        }
+        scale(by_weight, factor);
+        scale(by_bias, factor);
+    }
+}
+
+/// Gradients for weights with this many columns, and for biases, some classes at a time; then empty ones
+/// without end.
+fn chunks([weights, biases]: &mut [Vec<f32>; 2], columns: usize) -> impl Iterator<Item = [&mut [f32]; 2]> {
+    let mut weights = weights.chunks_mut(CLASSES_PER_TASK * columns.max(1));
+    let mut biases = biases.chunks_mut(CLASSES_PER_TASK);
+    std::iter::repeat_with(move || [weights.next(), biases.next()].map(Option::unwrap_or_default))
+}
+
+fn scale(values: &mut [f32], factor: f32) {
+    values.iter_mut().for_each(|value| *value *= factor);
 }
 
 /// [`LANES`] rows from `first` on, with zeros beyond the last one.
@@ -233,10 +326,10 @@ impl Kernel for Differentiate<'_> {
 #[derive(Debug, Default)]
 struct LogitGradients([Vec<f32>; 2]);
 
-impl HostFunction<3> for ClassLoss {
+impl HostFunction<6> for ClassLoss {
     type Tape = LogitGradients;
 
-    fn forward(&self, inputs: [&[f32]; 3], keep: Traces) -> (HostArray, LogitGradients) {
+    fn forward(&self, inputs: [&[f32]; 6], keep: Traces) -> (HostArray, LogitGradients) {
         let parts = self.split(inputs);
         let (blocks, length) = (self.targets.len().div_ceil(LANES), self.block_len());
         let var_length = if self.moments() == 2 { length } else { 0 };
@@ -261,17 +354,19 @@ impl HostFunction<3> for ClassLoss {
 
     fn backward(
         &self,
-        inputs: [&[f32]; 3],
+        inputs: [&[f32]; 6],
         (_, kept): Kept<'_, LogitGradients>,
         grad: &[f32],
-    ) -> [Vec<f32>; 3] {
-        let (parts, factor) = (self.split(inputs), grad[0] * self.share);
-        let [mut all, var] = [0, 1].map(|moment| match moment < self.moments() {
-            true => self.gradients(moment, parts[moment], &kept.0[moment], factor),
-            false => Default::default(),
-        });
-        all.iter_mut().zip(var).for_each(|(all, mut var)| all.append(&mut var));
-        all
+    ) -> [Vec<f32>; 6] {
+        let (moments, factor) = (self.split(inputs), grad[0] * self.share);
+        let by_input = self.input_gradient(moments[0], &kept.0[0], factor);
+        let by_var_input = match self.moments() {
+            2 => self.input_gradient(moments[1], &kept.0[1], factor),
+            _ => Vec::new(),
+        };
+        let [[by_weight, by_bias], [by_var_weight, by_var_bias]] =
+            self.weight_gradients(moments, kept, factor);
+        [by_input, by_weight, by_bias, by_var_input, by_var_weight, by_var_bias]
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
 
-use super::optimiser::clip;
+use super::optimiser::{all_zero, clip_factor};
 use super::state::RunState;
 use super::step::{BatchContext, loss_and_gradient_with};
 use super::truncated_bptt::CarriedStates;
@@ -101,24 +101,42 @@ impl Learner<'_> {
         let clock = Instant::now();
         let context = BatchContext { start: Some(&start), ..BatchContext::default() };
         if let Some(loss) = loss_and_gradient_with(self.spec, &self.parameters, batch, context) {
-            found.updates += usize::from(learn(&mut self.parameters, loss.gradients, self.options));
+            found.updates += usize::from(learn(&mut self.parameters, &loss.gradients, self.options));
         }
         found.learning += clock.elapsed();
         CarriedStates::after(batch, pass.states)
     }
 }
 
+/// The global norm of gradients. Sums run side by side, several times faster than one after the other.
+fn norm(gradients: &[Vec<f32>]) -> f64 {
+    let mut sums = [0.0; 8];
+    let square = |gradient: &f32| f64::from(*gradient) * f64::from(*gradient);
+    for values in gradients {
+        let (blocks, rest) = values.as_chunks::<8>();
+        for block in blocks {
+            sums.iter_mut().zip(block).for_each(|(sum, gradient)| *sum += square(gradient));
+        }
+        sums[0] += rest.iter().map(square).sum::<f64>();
+    }
+    sums.iter().sum::<f64>().sqrt()
+}
+
 /// One step of gradient descent, unless the gradient is not finite.
-pub(crate) fn learn(
-    parameters: &mut Parameters,
-    mut gradients: Vec<Vec<f32>>,
-    options: DynamicOptions,
-) -> bool {
-    if !clip(&mut gradients, options.clip_norm).is_finite() {
+pub(crate) fn learn(parameters: &mut Parameters, gradients: &[Vec<f32>], options: DynamicOptions) -> bool {
+    let norm = norm(gradients);
+    if !norm.is_finite() {
         return false;
     }
-    let values = parameters.tensors.iter_mut().flat_map(|tensor| &mut tensor.values);
-    values.zip(gradients.iter().flatten()).for_each(|(value, gradient)| *value -= options.rate * gradient);
+    let (rate, factor) = (options.rate, clip_factor(norm, options.clip_norm).unwrap_or(1.0));
+    for (tensor, gradients) in parameters.tensors.iter_mut().zip(gradients) {
+        // What has no gradient stays: most rows of an embedding.
+        let blocks = tensor.values.chunks_mut(64).zip(gradients.chunks(64));
+        for (values, gradients) in blocks.filter(|(_, gradients)| !all_zero(gradients)) {
+            let pairs = values.iter_mut().zip(gradients);
+            pairs.for_each(|(value, gradient)| *value -= rate * (gradient * factor));
+        }
+    }
     parameters.clamp_to_limits();
     true
 }

@@ -10,6 +10,7 @@ pub(crate) mod bayes_by_backprop;
 mod begun_run;
 mod class_lanes;
 pub(crate) mod class_loss;
+mod class_weights;
 mod data_check;
 pub(crate) mod drawn_weights;
 pub mod dynamic;

@@ -125,13 +125,32 @@ pub(super) fn zeros(parameters: &Parameters) -> Accumulators {
 /// Scales gradients down to a global norm of at most `limit` and returns their norm before (Pascanu 2013;
 /// Bayer 2015, thesis, 1.3.3).
 pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
-    let square: f64 = gradients.iter().flatten().map(|gradient| f64::from(*gradient).powi(2)).sum();
-    let norm = square.sqrt();
-    if norm > f64::from(limit) {
-        let factor = (f64::from(limit) / norm) as f32;
-        gradients.iter_mut().flatten().for_each(|gradient| *gradient *= factor);
+    let norm = square_sum(gradients).sqrt();
+    if let Some(factor) = clip_factor(norm, limit) {
+        for values in gradients.iter_mut() {
+            values.iter_mut().for_each(|gradient| *gradient *= factor);
+        }
     }
     norm
+}
+
+/// What gradients with this norm are multiplied by to have one of at most `limit`; nothing if they have.
+pub(super) fn clip_factor(norm: f64, limit: f32) -> Option<f32> {
+    (norm > f64::from(limit)).then(|| (f64::from(limit) / norm) as f32)
+}
+
+/// The sum of all squares, in the order of the gradients.
+fn square_sum(gradients: &[Vec<f32>]) -> f64 {
+    // Most rows of an embedding have no gradient. Zeros change no sum, and finding them is faster than adding
+    // them one after the other.
+    let blocks = gradients.iter().flat_map(|values| values.chunks(64)).filter(|block| !all_zero(block));
+    let add = |sum: f64, gradient: &f32| sum + f64::from(*gradient).powi(2);
+    blocks.fold(0.0, |sum, block| block.iter().fold(sum, add))
+}
+
+/// Whether all numbers are zero, without a branch for each.
+pub(super) fn all_zero(values: &[f32]) -> bool {
+    values.iter().fold(0, |bits, value| bits | (value.to_bits() << 1)) == 0
 }
 
 #[cfg(test)]

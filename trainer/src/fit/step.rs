@@ -74,7 +74,7 @@ fn differentiate(
         None => nll.clone(),
     };
     Some(LossAndGradient {
-        gradients: tensors.gradients(&objective.backward()),
+        gradients: tensors.gradients(&mut objective.backward()),
         nll: scalar(nll),
         divergence: penalty.map_or(0.0, scalar),
         steps,

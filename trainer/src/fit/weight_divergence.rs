@@ -21,7 +21,7 @@ pub(crate) fn divergence(posteriors: &Posteriors) -> Option<Tensor<1>> {
 pub(super) fn closed_form_gradient(parameters: &Parameters, share: f32, gradients: &mut [Vec<f32>]) -> f64 {
     let Some(leaves) = PosteriorLeaves::new(parameters, &Device::flex().autodiff()) else { return 0.0 };
     let Some(divergence) = divergence(&leaves.posteriors) else { return 0.0 };
-    let own = leaves.gradients(&divergence.clone().backward());
+    let own = leaves.gradients(&mut divergence.clone().backward());
     for (sum, value) in gradients.iter_mut().flatten().zip(own.iter().flatten()) {
         *sum += share * value;
     }

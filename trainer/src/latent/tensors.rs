@@ -38,7 +38,7 @@ impl LatentTensors {
     }
 
     /// The gradient of each parameter, in the order of the parameters.
-    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    pub fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         let mut all = self.recognition.gradients(gradients);
         all.extend(self.generative.gradients(gradients));
         all

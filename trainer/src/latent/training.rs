@@ -127,7 +127,7 @@ pub(super) fn loss_and_gradient(
         Some(penalty) => bound + penalty.clone(),
         None => bound,
     };
-    let mut gradients = tensors.gradients(&objective.backward());
+    let mut gradients = tensors.gradients(&mut objective.backward());
     if nets.searched_noise {
         let lists = parameters.tensors.iter().zip(&mut gradients);
         lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));

@@ -35,7 +35,7 @@ impl Bidirectional {
     }
 
     /// The gradient of each parameter: those of the forward network, then those of the backward layers.
-    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    pub fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         let mut all = self.forward_net.gradients(gradients);
         all.extend(
             self.backward_layers.iter().flat_map(|backward_layers| backward_layers.gradients(gradients)),

@@ -96,6 +96,12 @@ pub fn apply4<
     Tensor::from_dispatch(Dispatch::host4(a, b, c, d, function))
 }
 
+/// Applies a function of six flat tensors.
+pub fn apply6<F: HostFunction<6>, const D: usize>(function: F, inputs: [Tensor<1>; 6]) -> Tensor<D> {
+    let [a, b, c, d, e, f] = inputs.map(Tensor::into_dispatch);
+    Tensor::from_dispatch(Dispatch::host6(a, b, c, d, e, f, function))
+}
+
 #[backend_extension(Flex, Autodiff)]
 trait HostOps: Backend {
     fn host1<F: HostFunction<1>>(a: FloatTensor<Self>, function: F) -> FloatTensor<Self>;
@@ -115,6 +121,15 @@ trait HostOps: Backend {
         b: FloatTensor<Self>,
         c: FloatTensor<Self>,
         d: FloatTensor<Self>,
+        function: F,
+    ) -> FloatTensor<Self>;
+    fn host6<F: HostFunction<6>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        e: FloatTensor<Self>,
+        f: FloatTensor<Self>,
         function: F,
     ) -> FloatTensor<Self>;
 }
@@ -140,6 +155,18 @@ impl HostOps for Flex {
         function: F,
     ) -> FlexTensor {
         evaluate(&function, &[a, b, c, d].map(contiguous), Traces::Discard).0
+    }
+
+    fn host6<F: HostFunction<6>>(
+        a: FlexTensor,
+        b: FlexTensor,
+        c: FlexTensor,
+        d: FlexTensor,
+        e: FlexTensor,
+        f: FlexTensor,
+        function: F,
+    ) -> FlexTensor {
+        evaluate(&function, &[a, b, c, d, e, f].map(contiguous), Traces::Discard).0
     }
 }
 
@@ -173,6 +200,18 @@ impl<C: CheckpointStrategy> HostOps for Autodiff<Flex, C> {
         function: F,
     ) -> FloatTensor<Self> {
         record::<F, C, 4>(function, [a, b, c, d])
+    }
+
+    fn host6<F: HostFunction<6>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        e: FloatTensor<Self>,
+        f: FloatTensor<Self>,
+        function: F,
+    ) -> FloatTensor<Self> {
+        record::<F, C, 6>(function, [a, b, c, d, e, f])
     }
 }
 

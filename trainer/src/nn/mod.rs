@@ -9,6 +9,7 @@
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
+pub mod embedding_tensors;
 mod fast_normals;
 mod gather;
 pub mod host_node;
@@ -27,6 +28,7 @@ pub mod product;
 pub mod pruning;
 pub mod recurrence;
 pub mod sampled_network;
+mod softplus_var;
 mod spec;
 pub mod tensors;
 pub mod token_net;

@@ -7,17 +7,35 @@ use super::net::MomentTensors;
 use super::noise_layer::VarianceScale;
 use super::tensors::{AffineTensors, ParameterTensors};
 
-/// E[a] = `mean`·`weight`ᵀ + `bias`, and V[a] likewise if any variance enters.
+/// E[a] = `input`·`weight`ᵀ + `bias`, and V[a] likewise, with another weight, if any variance enters.
 pub(crate) struct OutputFactors {
-    pub(crate) mean: AffineFactors,
-    pub(crate) var: Option<AffineFactors>,
+    /// [rows, units].
+    pub(crate) input: Tensor<2>,
+    /// μ, [columns, units].
+    pub(crate) weight: Tensor<2>,
+    /// `[columns]`.
+    pub(crate) bias: Tensor<1>,
+    pub(crate) var: Option<VarianceFactors>,
 }
 
-/// a·wᵀ + b for a [rows, terms], w [columns, terms] and b [columns].
-pub(crate) struct AffineFactors {
+/// The factors of the variance.
+pub(crate) struct VarianceFactors {
+    /// [rows, terms].
     pub(crate) input: Tensor<2>,
-    pub(crate) weight: Tensor<2>,
+    pub(crate) weight: VarianceWeight,
+    /// `[columns]`.
     pub(crate) bias: Tensor<1>,
+}
+
+/// The matrix [columns, terms] that the variance multiplies. What follows from μ and τ number by number is
+/// left to the product: written out, it would be millions of numbers for a vocabulary.
+pub(crate) enum VarianceWeight {
+    /// μ².
+    Squares,
+    /// [μ² + τ, τ], given τ.
+    SquaresAndVar(Tensor<2>),
+    /// This one.
+    Given(Tensor<2>),
 }
 
 /// The factors of [`net::output_map`](super::net): the variance β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015,
@@ -30,30 +48,43 @@ pub(crate) fn output_factors(
     let output = &parameters.output;
     let AffineTensors { weight, bias, weight_var, bias_var } = output.affine.clone();
     if spec.output.mode == OutputMode::MeanOnly {
-        return OutputFactors { mean: AffineFactors { input: hidden.mean, weight, bias }, var: None };
+        return OutputFactors { input: hidden.mean, weight, bias, var: None };
     }
     let MomentTensors { mean, var } = output.noise.apply(hidden);
-    let square = || weight.clone() * weight.clone();
     let squared_mean = || mean.clone() * mean.clone();
     let factors = match (var, weight_var) {
         (None, None) => None,
-        (Some(var), None) => Some((var, square())),
-        (None, Some(weight_var)) => Some((squared_mean(), weight_var)),
-        (Some(var), Some(weight_var)) => Some((
-            Tensor::cat(vec![var, squared_mean()], 1),
-            Tensor::cat(vec![square() + weight_var.clone(), weight_var], 1),
-        )),
+        (Some(var), None) => Some((var, VarianceWeight::Squares)),
+        (None, Some(weight_var)) => Some((squared_mean(), VarianceWeight::Given(weight_var))),
+        (Some(var), Some(weight_var)) => {
+            let input = Tensor::cat(vec![var, squared_mean()], 1);
+            Some((input, VarianceWeight::SquaresAndVar(weight_var)))
+        }
     };
     let var = factors.map(|(input, factor)| {
-        let bias = bias_var.unwrap_or_else(|| bias.zeros_like()).unsqueeze();
+        let bias_var = bias_var.unwrap_or_else(|| bias.zeros_like());
         let (weight, bias) = match &output.scale {
-            VarianceScale::Fixed(1.0) => (factor, bias),
-            scale => (scale.apply(factor), scale.apply(bias)),
+            VarianceScale::Fixed(1.0) => (factor, bias_var),
+            scale => {
+                let factor = scale.apply(factor.written_out(&weight));
+                (VarianceWeight::Given(factor), scale.apply(bias_var.unsqueeze()).flatten(0, 1))
+            }
         };
-        let count = bias.dims()[1];
-        AffineFactors { input, weight, bias: bias.reshape([count]) }
+        VarianceFactors { input, weight, bias }
     });
-    OutputFactors { mean: AffineFactors { input: mean, weight, bias }, var }
+    OutputFactors { input: mean, weight, bias, var }
+}
+
+impl VarianceWeight {
+    /// The matrix itself, given μ.
+    fn written_out(self, mean: &Tensor<2>) -> Tensor<2> {
+        let square = || mean.clone() * mean.clone();
+        match self {
+            VarianceWeight::Squares => square(),
+            VarianceWeight::SquaresAndVar(var) => Tensor::cat(vec![square() + var.clone(), var], 1),
+            VarianceWeight::Given(weight) => weight,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -74,17 +105,20 @@ mod tests {
         let device = Device::flex();
         let mut rng = stream(1, Purpose::Initialisation);
         let mut tensor = || Tensor::<2>::from_data(TensorData::new(normals(&mut rng, 12), [3, 4]), &device);
-        for (posterior, noise, certain) in [
+        let cases = [
             (WeightPosterior::Point, UnitNoise::None, true),
             (WeightPosterior::Point, UnitNoise::Dropout { keep: 0.7 }, true),
             (WeightPosterior::Point, UnitNoise::Dropout { keep: 0.7 }, false),
             (WeightPosterior::Ropd, UnitNoise::None, true),
             (WeightPosterior::Ropd, UnitNoise::Dropout { keep: 0.7 }, false),
-        ] {
+        ];
+        for ((posterior, noise, certain), scale) in
+            cases.into_iter().flat_map(|case| [(case, 0.5), (case, 1.0)])
+        {
             let mut spec =
                 ModelSpec { likelihood: Likelihood::Categorical, ..test_spec(2, 5, &[(CellKind::Lstm, 4)]) };
             spec.output.noise = noise;
-            spec.output.variance_scale = 0.5;
+            spec.output.variance_scale = scale;
             let method = TrainingMethod { posterior, ..TrainingMethod::default() };
             let parameters = ParameterTensors::new(
                 &spec,
@@ -95,12 +129,14 @@ mod tests {
             let hidden = MomentTensors { mean, var: (!certain).then(|| var.clone() * var) };
             let expected = output_map(&spec, &parameters, hidden.clone());
             let found = output_factors(&spec, &parameters, hidden);
-            let multiplied = |factors: AffineFactors| {
-                to_vec(factors.input.matmul(factors.weight.transpose()) + factors.bias.unsqueeze())
+            let multiplied = |input: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>| {
+                to_vec(input.matmul(weight.transpose()) + bias.unsqueeze())
             };
-            let pairs = [(Some(found.mean), Some(expected.mean)), (found.var, expected.var)];
-            for (found, expected) in pairs {
-                let (found, expected) = (found.map(multiplied), expected.map(to_vec));
+            let OutputFactors { input, weight, bias, var } = found;
+            let var = var.map(|var| multiplied(var.input, var.weight.written_out(&weight), var.bias));
+            let mean = multiplied(input, weight, bias);
+            for (found, expected) in [(Some(mean), Some(expected.mean)), (var, expected.var)] {
+                let expected = expected.map(to_vec);
                 assert_eq!(found.is_some(), expected.is_some(), "{posterior:?} {noise:?}");
                 for (found, expected) in found.into_iter().flatten().zip(expected.into_iter().flatten()) {
                     assert!((found - expected).abs() < 1e-5, "{found} against {expected}");

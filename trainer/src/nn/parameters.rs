@@ -1,5 +1,7 @@
 //! All trainable parameters, as named lists of numbers.
 
+use std::borrow::Borrow;
+
 use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
@@ -98,34 +100,8 @@ impl Parameters {
 
     /// All parameters zero.
     pub fn zeros_for(spec: &ModelSpec, method: TrainingMethod) -> Self {
-        let mut tensors = Vec::new();
-        for AffineShape { name, rows, columns, biases } in maps(spec) {
-            tensors.push(NamedTensor::zeros(format!("{name}.weight"), &[rows, columns]));
-            tensors.push(NamedTensor::zeros(format!("{name}.bias"), &[biases]));
-        }
-        if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
-            tensors.push(NamedTensor::zeros("output.log_noise".into(), &[spec.outputs.into()]));
-        }
-        let spreads = method.posterior.spread().map(WeightSpread::suffix);
-        let rates = method.posterior.sharpening().map(|_| RATE_SUFFIX);
-        for suffix in spreads.into_iter().chain(rates) {
-            for AffineShape { name, rows, columns, biases } in maps(spec) {
-                tensors.push(NamedTensor::zeros(format!("{name}.weight{suffix}"), &[rows, columns]));
-                tensors.push(NamedTensor::zeros(format!("{name}.bias{suffix}"), &[biases]));
-            }
-        }
-        if method.posterior.prior() == Some(WeightPrior::Learned) {
-            tensors.push(NamedTensor::zeros("prior.mean".into(), &[1]));
-            tensors.push(NamedTensor::zeros("prior.log_var".into(), &[1]));
-        }
-        if method.scale_min.is_some() {
-            tensors.extend(maps(spec).map(|map| NamedTensor::zeros(format!("{}.log_scale", map.name), &[1])));
-        }
-        if method.learned_keep {
-            let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
-            tensors.extend(dropouts.map(|(name, _)| NamedTensor::zeros(name, &[1])));
-        }
-        Parameters { method, tensors }
+        let zeros = |(name, shape): (String, Vec<usize>)| NamedTensor::zeros(name, &shape);
+        Parameters { method, tensors: shapes(spec, method).into_iter().map(zeros).collect() }
     }
 
     /// Lists that belong to no particular network.
@@ -200,27 +176,25 @@ impl Parameters {
 
     /// Whether these are the parameters of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        self.has_shapes_of(&Parameters::zeros_for(spec, self.method))
+        have_shapes(&self.tensors, &shapes(spec, self.method))
     }
 
     /// Whether these are the parameters of such layers, without an output map.
     pub fn fits_layers(&self, spec: &ModelSpec) -> bool {
-        self.has_shapes_of(&Parameters::zeros_for(spec, self.method).without_output())
+        let mut shapes = shapes(spec, self.method);
+        shapes.retain(|(name, _)| !is_of_output(name));
+        have_shapes(&self.tensors, &shapes)
     }
 
     /// Whether names and shapes equal those of `expected`.
     pub(crate) fn has_shapes_of(&self, expected: &Parameters) -> bool {
-        self.tensors.len() == expected.tensors.len()
-            && self.tensors.iter().zip(&expected.tensors).all(|(tensor, expected)| {
-                tensor.name == expected.name
-                    && tensor.shape == expected.shape
-                    && tensor.values.len() == expected.values.len()
-            })
+        let shape = |list: &NamedTensor| (list.name.clone(), list.shape.clone());
+        have_shapes(&self.tensors, &expected.tensors.iter().map(shape).collect::<Vec<_>>())
     }
 
     /// The parameters without those of the output map.
     pub fn without_output(mut self) -> Self {
-        self.tensors.retain(|tensor| !tensor.name.starts_with("output."));
+        self.tensors.retain(|tensor| !is_of_output(&tensor.name));
         self
     }
 
@@ -278,6 +252,52 @@ impl Parameters {
             values.iter_mut().for_each(|value| *value = value.clamp(low, high));
         }
     }
+}
+
+/// Name and shape of every list of a network, in their order. Without the numbers, which are millions in a
+/// network of words: parameters are checked in every step.
+pub(super) fn shapes(spec: &ModelSpec, method: TrainingMethod) -> Vec<(String, Vec<usize>)> {
+    let affine = |suffix: &str| -> Vec<(String, Vec<usize>)> {
+        let lists = |AffineShape { name, rows, columns, biases }: AffineShape| {
+            [
+                (format!("{name}.weight{suffix}"), vec![rows, columns]),
+                (format!("{name}.bias{suffix}"), vec![biases]),
+            ]
+        };
+        maps(spec).flat_map(lists).collect()
+    };
+    let number = |name: String| (name, vec![1]);
+    let mut all = affine("");
+    if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
+        all.push(("output.log_noise".into(), vec![spec.outputs.into()]));
+    }
+    let spreads = method.posterior.spread().map(WeightSpread::suffix);
+    let rates = method.posterior.sharpening().map(|_| RATE_SUFFIX);
+    all.extend(spreads.into_iter().chain(rates).flat_map(affine));
+    if method.posterior.prior() == Some(WeightPrior::Learned) {
+        all.extend(["prior.mean", "prior.log_var"].map(|name| number(name.into())));
+    }
+    if method.scale_min.is_some() {
+        all.extend(maps(spec).map(|map| number(format!("{}.log_scale", map.name))));
+    }
+    if method.learned_keep {
+        let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
+        all.extend(dropouts.map(|(name, _)| number(name)));
+    }
+    all
+}
+
+/// Whether lists have these names and shapes.
+pub(super) fn have_shapes<T: Borrow<NamedTensor>>(lists: &[T], expected: &[(String, Vec<usize>)]) -> bool {
+    let matches = |(list, (name, shape)): (&T, &(String, Vec<usize>))| {
+        let list: &NamedTensor = list.borrow();
+        list.name == *name && list.shape == *shape && list.values.len() == shape.iter().product::<usize>()
+    };
+    lists.len() == expected.len() && lists.iter().zip(expected).all(matches)
+}
+
+fn is_of_output(name: &str) -> bool {
+    name.starts_with("output.")
 }
 
 /// The sizes of an affine map.

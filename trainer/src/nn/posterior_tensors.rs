@@ -2,6 +2,7 @@
 
 use burn::tensor::Tensor;
 
+use super::softplus_var::softplus_var;
 use super::weight_spread::WeightSpread;
 
 /// The posterior distributions of all weights and biases, and their prior.
@@ -66,6 +67,15 @@ impl PosteriorTensors {
     /// μ.
     pub fn mean(&self) -> Tensor<1> {
         self.mean.clone()
+    }
+
+    /// σ² of weights in a network. Where its gradient is recorded, σ = softplus(ρ) is computed in one pass;
+    /// results equal those of [`PosteriorTensors::var`] to six digits.
+    pub(super) fn var_in_network(&self) -> Tensor<1> {
+        match self.spread {
+            WeightSpread::Softplus if self.stored.is_require_grad() => softplus_var(self.stored.clone()),
+            _ => self.var(),
+        }
     }
 
     /// σ².

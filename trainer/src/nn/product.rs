@@ -63,7 +63,11 @@ impl Packed {
             for (term, row) in rows.iter_mut().enumerate() {
                 let values = &matrix.values[term * term_step + first * step..];
                 let count = WIDTH.min(columns - first);
-                if step == 1 {
+                let whole = values.first_chunk().filter(|_| step == 1 && count == WIDTH);
+                if let Some(whole) = whole {
+                    // One move of a vector, where a slice is a call.
+                    *row = *whole;
+                } else if step == 1 {
                     row[..count].copy_from_slice(&values[..count]);
                 } else {
                     row[..count]

@@ -8,7 +8,7 @@ use quaver::noise::NoiseCoefficients;
 use super::method::{TrainingMethod, WeightNoise};
 use super::net::MomentTensors;
 use super::noise_layer::{NoiseLayer, VarianceScale};
-use super::parameters::{NamedTensor, Parameters};
+use super::parameters::{NamedTensor, Parameters, have_shapes, shapes};
 use super::posterior_tensors::{NormalPrior, PosteriorTensors, Posteriors};
 use super::weight_posterior::WeightPrior;
 
@@ -124,8 +124,18 @@ impl ParameterTensors {
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
-        assert!(parameters.fits(spec), "parameters of another network");
-        let leaves = Leaves::new(parameters, device).with_posteriors();
+        Self::from_lists(spec, parameters.method, parameters.tensors.iter().collect(), device)
+    }
+
+    /// The same from lists that may be part of a longer one.
+    pub(super) fn from_lists(
+        spec: &ModelSpec,
+        method: TrainingMethod,
+        lists: Vec<&NamedTensor>,
+        device: &Device,
+    ) -> Self {
+        assert!(have_shapes(&lists, &shapes(spec, method)), "parameters of another network");
+        let leaves = Leaves::from_lists(method, lists, device).with_posteriors();
         let output = OutputTensors {
             affine: leaves.affine("output"),
             noise: leaves.noise_layer("output.logit", spec.output.noise),
@@ -135,14 +145,14 @@ impl ParameterTensors {
             layers: leaves.layers(spec),
             output,
             log_noise: leaves.get("output.log_noise"),
-            method: parameters.method,
+            method,
             posteriors: leaves.posteriors,
             leaves: leaves.tensors,
         }
     }
 
-    /// The gradient of each parameter, in the order of [`Parameters`].
-    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    /// Takes out the gradient of each parameter, in the order of [`Parameters`].
+    pub fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
@@ -163,7 +173,7 @@ impl PosteriorLeaves {
     }
 
     /// Like [`ParameterTensors::gradients`].
-    pub(crate) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    pub(crate) fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
@@ -189,40 +199,7 @@ impl LayerStack {
     }
 
     /// Like [`ParameterTensors::gradients`].
-    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
-        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
-    }
-}
-
-/// The embedding of tokens as tensors on a device: a row per token.
-#[derive(Clone, Debug)]
-pub struct EmbeddingTensors {
-    leaves: Vec<Tensor<1>>,
-    /// The posterior of its weights, with the name of their list, if their variances are learned.
-    pub(super) posterior: Option<(String, PosteriorTensors)>,
-    /// Means, including noise on weights.
-    pub weight: Tensor<2>,
-    /// Variances; `None` if all are zero.
-    pub weight_var: Option<Tensor<2>>,
-}
-
-impl EmbeddingTensors {
-    /// Copies the parameters of an embedding to a device.
-    pub(super) fn new(parameters: &Parameters, device: &Device) -> Self {
-        let leaves = Leaves::new(parameters, device);
-        let (named, mean) = (&parameters.tensors[0], leaves.tensors[0].clone());
-        let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
-        let posterior = parameters.method.posterior.spread().map(|spread| {
-            let stored = leaves.tensors[1].clone();
-            (named.name.clone(), PosteriorTensors::new(mean.clone(), stored, spread))
-        });
-        let var = posterior.as_ref().map(|(_, posterior)| matrix(posterior.var()));
-        let (weight, weight_var) = noisy_weights(matrix(mean), var, parameters.method.weight_noise);
-        EmbeddingTensors { leaves: leaves.tensors, posterior, weight, weight_var }
-    }
-
-    /// Like [`ParameterTensors::gradients`].
-    pub(super) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    pub fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
@@ -234,7 +211,8 @@ pub(super) fn posteriors(parameters: &Parameters) -> Option<Posteriors> {
 
 /// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
-    parameters: &'a Parameters,
+    method: TrainingMethod,
+    lists: Vec<&'a NamedTensor>,
     tensors: Vec<Tensor<1>>,
     /// Of the lists of means, in their order, if their variances are learned.
     posteriors: Option<Posteriors>,
@@ -242,13 +220,12 @@ struct Leaves<'a> {
 
 impl<'a> Leaves<'a> {
     fn new(parameters: &'a Parameters, device: &Device) -> Self {
-        let tensor = |named: &NamedTensor| {
-            let data = TensorData::new(named.values.clone(), [named.values.len()]);
-            let tensor = Tensor::from_data(data, device);
-            if device.is_autodiff() { tensor.require_grad() } else { tensor }
-        };
-        let tensors = parameters.tensors.iter().map(tensor).collect();
-        Leaves { parameters, tensors, posteriors: None }
+        Self::from_lists(parameters.method, parameters.tensors.iter().collect(), device)
+    }
+
+    fn from_lists(method: TrainingMethod, lists: Vec<&'a NamedTensor>, device: &Device) -> Self {
+        let tensors = lists.iter().map(|named| leaf(named.values.clone(), device)).collect();
+        Leaves { method, lists, tensors, posteriors: None }
     }
 
     /// Adds the posteriors of the weights.
@@ -259,7 +236,7 @@ impl<'a> Leaves<'a> {
 
     /// Nothing if weights are points.
     fn posteriors(&self) -> Option<Posteriors> {
-        let posterior = self.parameters.method.posterior;
+        let posterior = self.method.posterior;
         let spread = posterior.spread()?;
         let required =
             |name: &str, suffix: &str| self.get(&format!("{name}{suffix}")).expect("the lists of the method");
@@ -275,12 +252,13 @@ impl<'a> Leaves<'a> {
             let (mean, stored) = (required(name, ""), required(name, spread.suffix()));
             (name.clone(), PosteriorTensors::new(mean, stored, spread).masked(self.mask(named)))
         };
-        Some(Posteriors { weights: self.parameters.weight_lists().map(list).collect(), prior })
+        let weights = self.lists.iter().copied().filter(|named| named.is_weight());
+        Some(Posteriors { weights: weights.map(list).collect(), prior })
     }
 
     fn find(&self, name: &str) -> Option<(&'a NamedTensor, Tensor<1>)> {
-        let index = self.parameters.tensors.iter().position(|named| named.name == name)?;
-        Some((&self.parameters.tensors[index], self.tensors[index].clone()))
+        let index = self.lists.iter().position(|named| named.name == name)?;
+        Some((self.lists[index], self.tensors[index].clone()))
     }
 
     fn get(&self, name: &str) -> Option<Tensor<1>> {
@@ -316,7 +294,7 @@ impl<'a> Leaves<'a> {
         }
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
-        let noise = self.parameters.method.weight_noise;
+        let noise = self.method.weight_noise;
         let (weight, weight_var) = noisy_weights(matrix(weight), weight_var.map(matrix), noise);
         match self.mask(named).map(matrix) {
             Some(mask) => (weight * mask.clone(), weight_var.map(|var| var * mask)),
@@ -335,7 +313,7 @@ impl<'a> Leaves<'a> {
     fn weight_moments(&self, name: &str) -> (Tensor<1>, Option<Tensor<1>>) {
         let posterior = self.posteriors.as_ref().and_then(|posteriors| posteriors.get(name));
         match posterior {
-            Some(posterior) => (posterior.mean(), Some(posterior.var())),
+            Some(posterior) => (posterior.mean(), Some(posterior.var_in_network())),
             None => (self.get(name).expect("every map has weights and biases"), None),
         }
     }
@@ -348,15 +326,22 @@ impl<'a> Leaves<'a> {
     }
 
     fn scale(&self, part: &str, fixed: f32) -> VarianceScale {
-        let learned = self.get(&format!("{part}.log_scale")).zip(self.parameters.method.scale_min);
+        let learned = self.get(&format!("{part}.log_scale")).zip(self.method.scale_min);
         learned.map_or(VarianceScale::Fixed(fixed), |(log, least)| {
             VarianceScale::Learned((log.exp() + least).into())
         })
     }
 }
 
+/// Numbers on a device; their gradient is tracked if the device is one with autodiff.
+pub(super) fn leaf(values: Vec<f32>, device: &Device) -> Tensor<1> {
+    let shape = [values.len()];
+    let tensor = Tensor::from_data(TensorData::new(values, shape), device);
+    if device.is_autodiff() { tensor.require_grad() } else { tensor }
+}
+
 /// Moments of weights after noise on them (Bayer 2015, thesis, 2.7).
-fn noisy_weights(
+pub(super) fn noisy_weights(
     mean: Tensor<2>,
     var: Option<Tensor<2>>,
     noise: WeightNoise,
@@ -370,9 +355,10 @@ fn noisy_weights(
     (mean, var)
 }
 
-/// The gradient of a parameter; zero if the loss does not depend on it.
-fn gradient(parameter: &Tensor<1>, gradients: &Gradients) -> Vec<f32> {
-    match parameter.grad(gradients) {
+/// The gradient of a parameter, taken out so that it need not be copied; zero if the loss does not depend on
+/// it.
+pub(super) fn gradient(parameter: &Tensor<1>, gradients: &mut Gradients) -> Vec<f32> {
+    match parameter.grad_remove(gradients) {
         Some(gradient) => to_vec(gradient),
         None => vec![0.0; parameter.shape().num_elements()],
     }

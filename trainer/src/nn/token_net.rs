@@ -12,11 +12,12 @@ use burn::tensor::{Device, Gradients, Tensor};
 use quaver::checkpoint::ModelSpec;
 use quaver::noise::NoiseCoefficients;
 
+use super::embedding_tensors::{EmbeddingTensors, Rows};
 use super::gather::{gather_columns, gather_rows};
 use super::net::{FirstInput, ForwardOptions, MomentTensors, forward_layers};
 use super::parameters::{NamedTensor, Parameters};
 use super::recurrence::LayerState;
-use super::tensors::{EmbeddingTensors, ParameterTensors, to_vec};
+use super::tensors::{ParameterTensors, to_vec};
 
 pub use super::gather::NONE;
 
@@ -37,19 +38,32 @@ impl TokenTensors {
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
-        let (own, network): (Vec<NamedTensor>, Vec<NamedTensor>) =
-            parameters.tensors.iter().cloned().partition(|named| named.name.starts_with(EMBEDDING));
-        let part = |tensors| Parameters { method: parameters.method, tensors };
-        let mut network = ParameterTensors::new(spec, &part(network), device);
-        let embedding = (!own.is_empty()).then(|| EmbeddingTensors::new(&part(own), device));
+        Self::with_rows(spec, parameters, Rows::All, device)
+    }
+
+    /// The same for a forward pass of these tokens only: other rows of the embedding are left out, also from
+    /// its posterior.
+    ///
+    /// # Panics
+    /// If the parameters are not those of such a network.
+    pub fn for_tokens(spec: &ModelSpec, parameters: &Parameters, tokens: &[u32], device: &Device) -> Self {
+        Self::with_rows(spec, parameters, Rows::of(tokens), device)
+    }
+
+    fn with_rows(spec: &ModelSpec, parameters: &Parameters, rows: Rows, device: &Device) -> Self {
+        let method = parameters.method;
+        let (own, network): (Vec<&NamedTensor>, Vec<&NamedTensor>) =
+            parameters.tensors.iter().partition(|named| named.name.starts_with(EMBEDDING));
+        let mut network = ParameterTensors::from_lists(spec, method, network, device);
+        let embedding = (!own.is_empty()).then(|| EmbeddingTensors::new(method, &own, rows, device));
         if let (Some(posteriors), Some(embedding)) = (&mut network.posteriors, &embedding) {
             posteriors.weights.extend(embedding.posterior.clone());
         }
         TokenTensors { network, embedding }
     }
 
-    /// The gradient of each parameter, in the order of [`Parameters`].
-    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+    /// Takes out the gradient of each parameter, in the order of [`Parameters`].
+    pub fn gradients(&self, gradients: &mut Gradients) -> Vec<Vec<f32>> {
         let mut all = self.network.gradients(gradients);
         all.extend(self.embedding.iter().flat_map(|embedding| embedding.gradients(gradients)));
         all
@@ -65,7 +79,8 @@ impl TokenTensors {
     ) -> (MomentTensors, Vec<LayerState>) {
         let first = match &self.embedding {
             Some(embedding) => {
-                let select = |matrix: &Tensor<2>| gather_rows(matrix.clone(), tokens);
+                let places = embedding.places(tokens).map_or_else(|| Arc::clone(tokens), Arc::from);
+                let select = |matrix: &Tensor<2>| gather_rows(matrix.clone(), &places);
                 FirstInput::Units(MomentTensors {
                     mean: select(&embedding.weight),
                     var: embedding.weight_var.as_ref().map(select),
@@ -100,5 +115,54 @@ impl TokenTensors {
             None => var,
         });
         MomentTensors { mean: mean + bias.unsqueeze(), var }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::CellKind;
+
+    use super::*;
+    use crate::config::InitConfig;
+    use crate::nn::{TrainingMethod, WeightPosterior, test_spec};
+    use crate::random::{Purpose, normals, stream};
+
+    /// A token that occurs twice, and a start without one.
+    const TOKENS: [u32; 6] = [4, 1, NONE, 4, 8, 0];
+
+    /// The states of the last layer, and all gradients of the sum of their squares.
+    fn measured(spec: &ModelSpec, tensors: &TokenTensors) -> Vec<Vec<f32>> {
+        let options = ForwardOptions { lanes: 2, threads: 1, start: None };
+        let (hidden, _) = tensors.forward(spec, &TOKENS.into(), options);
+        let square = |states: &Tensor<2>| (states.clone() * states.clone()).sum();
+        let loss = hidden.var.iter().fold(square(&hidden.mean), |sum, var| sum + square(var));
+        let mut found = vec![to_vec(hidden.mean)];
+        found.extend(hidden.var.map(to_vec));
+        found.extend(tensors.gradients(&mut loss.backward()));
+        found
+    }
+
+    #[test]
+    fn rows_of_other_tokens_change_no_bit() {
+        let spec = test_spec(3, 2, &[(CellKind::Lstm, 4)]);
+        for posterior in [WeightPosterior::Point, WeightPosterior::Ropd] {
+            let method = TrainingMethod { posterior, ..TrainingMethod::default() };
+            let mut parameters = InitConfig::default().parameters_for(&spec, method, 1);
+            let names = posterior.spread().map(|spread| format!("weight{}", spread.suffix()));
+            for (index, name) in std::iter::once("weight".to_string()).chain(names).enumerate() {
+                let mut list = NamedTensor::zeros(format!("{EMBEDDING}{name}"), &[9, 3]);
+                list.values = normals(&mut stream(index as u64, Purpose::Embedding), 27);
+                parameters.tensors.push(list);
+            }
+            let device = Device::flex().autodiff();
+            let all = measured(&spec, &TokenTensors::new(&spec, &parameters, &device));
+            let some = measured(&spec, &TokenTensors::for_tokens(&spec, &parameters, &TOKENS, &device));
+            assert_eq!(all, some);
+            let gradient = &all[all.len() - 1];
+            assert!(gradient[12..15].iter().all(|value| *value != 0.0), "{gradient:?}");
+            // No token at all: rows that nobody reads.
+            let tensors = TokenTensors::for_tokens(&spec, &parameters, &[NONE], &device);
+            assert_eq!(tensors.embedded(NoiseCoefficients::none()).len(), 3);
+        }
     }
 }

@@ -146,8 +146,8 @@ impl ReduceModel {
         let (loss, steps) = self.objective(reduce, (&tensors, &head), batch)?;
         let penalty = penalty(&tensors, context);
         let total = penalty.iter().fold(loss.clone(), |sum, penalty| sum + penalty.clone());
-        let found = total.backward();
-        let mut gradients = tensors.gradients(&found);
+        let mut found = total.backward();
+        let mut gradients = tensors.gradients(&mut found);
         gradients.extend(head.iter().map(|leaf| {
             let none = || vec![0.0; leaf.shape().num_elements()];
             leaf.grad(&found).map_or_else(none, crate::nn::tensors::to_vec)

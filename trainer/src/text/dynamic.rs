@@ -32,7 +32,7 @@ pub fn dynamic_nll(
         if let Some(found) = model.differentiate(&parameters, &batch, context) {
             mean.add(found.nll, found.steps);
             carried = CarriedStates::after(&batch, found.states);
-            updates += usize::from(learn(&mut parameters, found.gradients, options));
+            updates += usize::from(learn(&mut parameters, &found.gradients, options));
         }
         done += batch.steps;
         progress(done);

@@ -20,7 +20,9 @@ use crate::fit::{Architecture, BatchContext, LossAndGradient, StepContext, Valid
 use crate::nn::net::ForwardOptions;
 use crate::nn::parameters::RATE_SUFFIX;
 use crate::nn::token_net::{NONE, TokenTensors};
-use crate::nn::{NamedTensor, Parameters, TrainingMethod, WeightPosterior, model_spec, parallel};
+use crate::nn::{
+    NamedTensor, Parameters, TrainingMethod, WeightPosterior, WeightPrior, model_spec, parallel,
+};
 use crate::random::{Purpose, normal, stream};
 
 /// A network that predicts the next token from the tokens so far.
@@ -49,8 +51,14 @@ impl TokenModel {
         batch: &Batch,
         context: BatchContext<'_>,
     ) -> Option<LossAndGradient> {
-        let tensors = TokenTensors::new(&self.network, parameters, &Device::flex().autodiff());
         let [inputs, targets] = batch_tokens(batch);
+        let device = Device::flex().autodiff();
+        // The divergence from a learned prior is that of all tokens' rows.
+        let prior = context.divergence_share.and(parameters.method.posterior.prior());
+        let tensors = match prior {
+            Some(WeightPrior::Learned) => TokenTensors::new(&self.network, parameters, &device),
+            _ => TokenTensors::for_tokens(&self.network, parameters, &inputs, &device),
+        };
         let (lanes, threads) = (batch.rows, parallel::default_threads());
         let options = ForwardOptions { lanes, threads, start: context.start };
         let (hidden, states) = tensors.forward(&self.network, &inputs, options);
@@ -58,7 +66,7 @@ impl TokenModel {
         let penalty = penalty(&tensors.network, context);
         let objective = penalty.iter().fold(nll.clone(), |sum, penalty| sum + penalty.clone());
         Some(LossAndGradient {
-            gradients: tensors.gradients(&objective.backward()),
+            gradients: tensors.gradients(&mut objective.backward()),
             nll: scalar(nll),
             divergence: penalty.map_or(0.0, scalar),
             steps,

@@ -12,7 +12,8 @@ use crate::random::{Purpose, normals, stream};
 
 /// More rows than one task takes, and one that does not count.
 const ROWS: usize = 37;
-const CLASSES: usize = 9;
+/// More classes than are handled together.
+const CLASSES: usize = 137;
 const UNITS: usize = 5;
 
 fn targets() -> Vec<u32> {
@@ -49,8 +50,8 @@ fn measured(
     let tensors = ParameterTensors::new(spec, parameters, &device);
     let hidden = MomentTensors { mean: mean.clone(), var: (!certain).then(|| var.clone()) };
     let value = loss(&tensors, hidden).value;
-    let gradients = value.backward();
-    let mut found = tensors.gradients(&gradients);
+    let mut gradients = value.backward();
+    let mut found = tensors.gradients(&mut gradients);
     found.extend([mean, var].iter().filter_map(|states| states.grad(&gradients)).map(to_vec));
     (to_vec(value)[0], found)
 }
@@ -74,7 +75,8 @@ fn separate(spec: &ModelSpec, tensors: &ParameterTensors, hidden: MomentTensors)
     loss(spec, tensors, output_map(spec, tensors, hidden), &batch, Mode::Eval).unwrap()
 }
 
-/// Both round sums of at most 37 terms below 10 in their own order, and exponentials differ by 10⁻⁶: 10⁻⁵.
+/// Both round sums of at most 137 terms, most of them far below 1, in their own order, and exponentials
+/// differ by 10⁻⁶: 10⁻⁵.
 #[test]
 fn the_fused_loss_is_that_of_separate_operations_with_all_its_gradients() {
     for (posterior, noise, certain) in [
@@ -122,18 +124,27 @@ fn the_loss_of_point_weights_is_the_cross_entropy_in_full_precision() {
     let expected = rows.map(nll).sum::<f64>() / 36.0;
     assert_eq!(found.steps, 36);
     let found = f64::from(to_vec(found.value)[0]);
-    assert!((found - expected).abs() < 2e-6, "{found} against {expected}");
+    assert!((found - expected).abs() < 5e-6, "{found} against {expected}");
 }
 
 #[test]
 fn threads_change_no_bit_and_nothing_that_counts_is_no_loss() {
     let on = |threads: usize| {
-        let loss =
-            ClassLoss { targets: targets().into(), classes: CLASSES, terms: [UNITS, 0], share: 0.1, threads };
-        let draws = normals(&mut stream(1, Purpose::Initialisation), (ROWS + CLASSES) * UNITS + CLASSES);
-        let (input, rest) = draws.split_at(ROWS * UNITS);
-        let (weight, bias) = rest.split_at(CLASSES * UNITS);
-        let inputs = [input, weight, bias];
+        let loss = ClassLoss {
+            targets: targets().into(),
+            classes: CLASSES,
+            units: UNITS,
+            terms: [UNITS, 2 * UNITS],
+            rules: [Rule::Means, Rule::SquaresAndVar],
+            share: 0.1,
+            threads,
+        };
+        let mut rng = stream(1, Purpose::Initialisation);
+        let [input, weight, bias] =
+            [ROWS * UNITS, CLASSES * UNITS, CLASSES].map(|count| normals(&mut rng, count));
+        let squares = |values: &[f32]| values.iter().map(|value| value * value).collect::<Vec<f32>>();
+        let var = [squares(&input.repeat(2)), squares(&weight), squares(&bias)];
+        let inputs = [&input[..], &weight, &bias, &var[0], &var[1], &var[2]];
         let (value, tape) = loss.forward(inputs, Traces::Keep);
         assert_eq!(loss.forward(inputs, Traces::Discard).0, value);
         (value.values.clone(), loss.backward(inputs, (&value.values, &tape), &[1.0]))
