@@ -1,8 +1,8 @@
 //! Sixteen streams of one model, one in each lane of a vector.
 //!
-//! Both backends step streams side by side in `batch`, each in its own arithmetic. What they share is here: how
-//! a model gives them rows and takes predictions, the way of states into lanes and back, and what vectors a
-//! host has.
+//! Both backends step streams side by side in `batch`, each in its own arithmetic. What they share is here:
+//! how a model gives them rows and takes predictions, the way of states into lanes and back, and what vectors
+//! a host has.
 
 #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
 pub(crate) mod cpu;

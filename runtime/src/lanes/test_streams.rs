@@ -97,8 +97,8 @@ pub(crate) fn model(
 /// A step of sixteen streams.
 pub(crate) type Step = fn(&ModelSpec, Cursor<'_>, &mut [f32], &mut dyn StreamLanes);
 
-/// Bits of outputs and states after two steps, of states that are zero or, if they may be `uncertain`, any; the
-/// step needs `batch_words` words.
+/// Bits of outputs and states after two steps, of states that are zero or, if they may be `uncertain`, any;
+/// the step needs `batch_words` words.
 pub(crate) fn run(
     model: &[u8],
     uncertain: bool,

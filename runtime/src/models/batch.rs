@@ -29,8 +29,9 @@ impl Model<'_> {
     ///
     /// `rows` holds the rows one after the other, that of the first stream first. Sixteen streams share the
     /// vectors of a host, whatever the layout of the model and the sizes of its layers. On a microcontroller
-    /// streams of a quantized model are stepped one by one, by its kernels. Streams are ordinary ones, before and after: any of them may
-    /// also be stepped alone, reset, saved or restored, and `streams` may be references to some of many.
+    /// streams of a quantized model are stepped one by one, by its kernels. Streams are ordinary ones, before
+    /// and after: any of them may also be stepped alone, reset, saved or restored, and `streams` may be
+    /// references to some of many.
     ///
     /// `memory` has [`batch_words`](Self::batch_words) words and is used during the call alone. With fewer,
     /// streams are stepped one by one.

@@ -2,8 +2,8 @@
 //!
 //! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format`, `sections`,
 //! `pairs` and `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells`
-//! (recurrences), `network` (the walk of a sample), `batch` (sixteen streams at a time, on hosts). Its functions have the names of those of `float`;
-//! `backend` chooses between the two.
+//! (recurrences), `network` (the walk of a sample), `batch` (sixteen streams at a time, on hosts). Its
+//! functions have the names of those of `float`; `backend` chooses between the two.
 
 mod activations;
 mod arithmetic;

@@ -49,8 +49,8 @@ impl<'s> LaneActivations<'s> {
         }
     }
 
-    /// Fills the padding between the columns of the input and those of the state, which begin at `start`, with
-    /// zeros.
+    /// Fills the padding between the columns of the input and those of the state, which begin at `start`,
+    /// with zeros.
     #[inline(always)]
     pub(super) fn pad_input(&mut self, start: usize) {
         if self.filled < start {
@@ -140,8 +140,8 @@ fn narrow(vars: &mut [Lanes], shift: &Ints) {
     }
 }
 
-/// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent that
-/// all terms of a variance have room for; `of_vars` is the shift of those from variances.
+/// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent
+/// that all terms of a variance have room for; `of_vars` is the shift of those from variances.
 #[inline(always)]
 fn with_squares<'s>(
     means: &'s [Lanes],

@@ -6,8 +6,8 @@ use crate::lanes::{LANES, Lanes};
 /// An integer for each stream.
 pub(super) type Ints = [i32; LANES];
 
-/// The value of a function in every lane: a loop over plain arrays, of which a compiler makes vectors. It does
-/// not inline what `map` of a long array calls.
+/// The value of a function in every lane: a loop over plain arrays, of which a compiler makes vectors. It
+/// does not inline what `map` of a long array calls.
 #[inline(always)]
 pub(super) fn lanes(each: impl Fn(usize) -> i32) -> Ints {
     let mut result = [0; LANES];

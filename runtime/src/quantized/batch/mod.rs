@@ -3,8 +3,8 @@
 //! Each lane computes what a single step computes, by the same functions, hence the same bits. Only hosts do
 //! so: on a microcontroller kernels in assembler step one stream after the other in less time.
 //!
-//! Lowest first: `ints` (an integer for every stream), `vector_unit` (what machines do better than loops), `sums`
-//! (four rows of an affine map), `moments` (tanh by table), `activations` (the input of a map), `rows`
+//! Lowest first: `ints` (an integer for every stream), `vector_unit` (what machines do better than loops),
+//! `sums` (four rows of an affine map), `moments` (tanh by table), `activations` (the input of a map), `rows`
 //! (pre-activations), `cells` (layers), `network` (the walk of a row). `vectors` compiles the walk for the
 //! vectors that a machine has.
 

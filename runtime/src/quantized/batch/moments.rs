@@ -1,5 +1,5 @@
-//! Moments of tanh for sixteen streams: the functions of `moments`, each for all streams before the next, so that
-//! only the look-ups in tables are not vectors.
+//! Moments of tanh for sixteen streams: the functions of `moments`, each for all streams before the next, so
+//! that only the look-ups in tables are not vectors.
 
 use super::super::arithmetic::Vector;
 use super::super::moments::{Argument, Root};

@@ -107,8 +107,8 @@ fn vars<V: Vectors>(group: &QuantizedGroup<'_>, input: &LaneInput<'_>, lower: &m
     rows
 }
 
-/// Adds Σ m̃² τ + τ_b to the variances of a group, and brings all to the common exponent; `sums` are those of the
-/// first term before scales.
+/// Adds Σ m̃² τ + τ_b to the variances of a group, and brings all to the common exponent; `sums` are those of
+/// the first term before scales.
 #[inline(always)]
 fn add_weight_vars<V: Vectors>(
     mantissas: &mut [Ints; 4],

@@ -1,13 +1,13 @@
-//! Sums over four rows of bytes for sixteen streams: those of `kernels::portable`, with an activation of every
-//! stream where that has one. See there for blocks and for rows that share halfwords.
+//! Sums over four rows of bytes for sixteen streams: those of `kernels::portable`, with an activation of
+//! every stream where that has one. See there for blocks and for rows that share halfwords.
 
 use super::super::pairs::{GroupPairs, PAIR_BYTES, SPAN_PAIRS};
 use super::ints::{Ints, lanes};
 use super::vector_unit::Vectors;
 use crate::lanes::Lanes;
 
-/// 256 × Σ w x for four rows over the pairs of columns that their blocks hold. `lower` is scratch of a word for
-/// each of the blocks.
+/// 256 × Σ w x for four rows over the pairs of columns that their blocks hold. `lower` is scratch of a word
+/// for each of the blocks.
 #[inline(always)]
 pub(super) fn dot<V: Vectors>(
     pairs: GroupPairs<'_>,

@@ -71,8 +71,8 @@ fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> Quantiz
     gated_unit::<Scalar>(output, tanh(argument, var))
 }
 
-/// The next cell, from tanh of the pre-activations of input gate, forget gate and candidate. Mean and variance
-/// have the fractional bits of a cell.
+/// The next cell, from tanh of the pre-activations of input gate, forget gate and candidate. Mean and
+/// variance have the fractional bits of a cell.
 #[inline(always)]
 pub(in crate::quantized) fn next_cell<P: Products>(
     gates: [FixedMoments; 3],

@@ -124,7 +124,7 @@ fn the_loss_of_point_weights_is_the_cross_entropy_in_full_precision() {
     let expected = rows.map(nll).sum::<f64>() / 36.0;
     assert_eq!(found.steps, 36);
     let found = f64::from(to_vec(found.value)[0]);
-    assert!((found - expected).abs() < 5e-6, "{found} against {expected}");
+    assert!((found - expected).abs() < 2e-6, "{found} against {expected}");
 }
 
 #[test]
