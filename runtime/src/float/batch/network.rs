@@ -69,8 +69,10 @@ fn read_inputs(spec: &ModelSpec, input: &mut [&mut [Lanes]; 2], streams: &mut dy
     for (mean, var) in means.iter_mut().zip(vars) {
         for lane in 0..LANES {
             let input = Moments { mean: mean[lane], var: var[lane] }.limited();
-            let unit = noise::apply(noise, input);
-            (mean[lane], var[lane]) = (unit.mean, unit.var);
+            (mean[lane], var[lane]) = (input.mean, input.var);
+        }
+        if noise != UnitNoise::None {
+            (*mean, *var) = noisy(noise, mean, var);
         }
     }
 }
