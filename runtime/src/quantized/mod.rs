@@ -20,6 +20,8 @@ mod network;
 mod pairs;
 mod sections;
 mod state;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod test_bytes;
 mod validate;
 mod validate_pairs;
 #[cfg(feature = "write")]

@@ -150,19 +150,10 @@ fn both_columns(sums: __m128i) -> [i32; 2] {
 mod tests {
     use std::vec::Vec;
 
+    use super::super::super::test_bytes::bytes;
     use super::super::portable;
     use super::*;
     use crate::spec::AnyArchitecture;
-
-    /// Bytes without any pattern: codes that no exporter writes are among them.
-    fn bytes(count: usize, seed: u32) -> Vec<u8> {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 24) as u8
-        };
-        (0..count).map(|_| next()).collect()
-    }
 
     fn pairs(count: usize, seed: u32) -> Vec<f32> {
         let words = bytes(4 * count, seed);

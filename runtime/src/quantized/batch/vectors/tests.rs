@@ -1,18 +1,9 @@
 use std::vec::Vec;
 
 use super::super::super::pairs::GroupPairs;
+use super::super::super::test_bytes::bytes;
 use super::super::sums::{dot, dot_squared};
 use super::*;
-
-/// Bytes without any pattern: codes that no exporter writes are among them.
-fn bytes(count: usize, seed: u32) -> Vec<u8> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    };
-    (0..count).map(|_| next()).collect()
-}
 
 fn words(count: usize, seed: u32) -> Vec<Lanes> {
     let bytes = bytes(4 * LANES * count, seed);
