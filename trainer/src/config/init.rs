@@ -29,6 +29,10 @@ pub struct InitConfig {
     pub output_bias: f32,
     /// Initial standard deviation of weights that have one, in units of 1/√columns of their affine map.
     pub weight_std_dev: f32,
+    /// Initial rate r of a sharpened posterior (`weights.sharpen`), whose shift is rσ₀² times the gradient of the
+    /// batch; 1 is the best one where the likelihood is linear. Adam learns it from 0 on, plain descent
+    /// hardly moves it.
+    pub sharpen_rate: f32,
     /// Initial noise variance of outputs with a normal likelihood. That of a residual network is always the
     /// mean squared residual.
     pub noise: InitialNoise,
@@ -56,19 +60,21 @@ impl Default for InitConfig {
             bias_std_dev: 0.0,
             output_bias: 0.0,
             weight_std_dev: 0.1,
+            sharpen_rate: 0.0,
             noise: InitialNoise::Linear,
         }
     }
 }
 
 impl InitConfig {
-    pub(super) const RULES: [Rule<Self>; 6] = [
+    pub(super) const RULES: [Rule<Self>; 7] = [
         Rule::new("input_std_dev", Limits::NOT_NEGATIVE, |init| optional(init.input_std_dev)),
         Rule::new("recurrent_std_dev", Limits::NOT_NEGATIVE, |init| optional(init.recurrent_std_dev)),
         Rule::new("spectral_radius", Limits::NOT_NEGATIVE, |init| optional(init.spectral_radius)),
         Rule::new("bias_std_dev", Limits::NOT_NEGATIVE, |init| vec![init.bias_std_dev.into()]),
         Rule::new("output_bias", Limits::FINITE, |init| vec![init.output_bias.into()]),
         Rule::new("weight_std_dev", Limits::POSITIVE, |init| vec![init.weight_std_dev.into()]),
+        Rule::new("sharpen_rate", Limits::NOT_NEGATIVE, |init| vec![init.sharpen_rate.into()]),
     ];
 
     /// Resolves relative paths against `folder`.

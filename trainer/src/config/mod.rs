@@ -283,6 +283,9 @@ impl Config {
         }
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
+        if self.init.sharpen_rate > 0.0 && !self.weights.sharpen {
+            return Err(invalid("init.sharpen_rate", "needs `weights.sharpen = true`"));
+        }
         self.training.check()?;
         self.check_latent()?;
         self.check_text()?;

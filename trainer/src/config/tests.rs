@@ -61,6 +61,7 @@ sparse = 8
 output_bias = -0.8
 bias_std_dev = 0.5
 weight_std_dev = 0.2
+sharpen_rate = 0.0
 
 [training]
 optimiser = "rmsprop"

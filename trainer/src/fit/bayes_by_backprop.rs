@@ -97,8 +97,7 @@ pub(crate) fn average_over_draws(
     Some(total)
 }
 
-/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x), here
-/// of the mean over time steps, so that η does not depend on the length of a window (alg. 1).
+/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x) (alg. 1).
 pub(crate) fn draw_network<'a>(
     parameters: &'a Parameters,
     draw: &WeightDraw,
@@ -110,10 +109,11 @@ pub(crate) fn draw_network<'a>(
     };
     let points = drawn.points();
     let found = of_points(&points)?;
-    // φ = μ + σ∘ε, so that the gradient by the means is that by φ.
-    let lists = points.tensors.iter().zip(found.gradients);
-    let gradient = lists.filter(|(list, _)| list.is_weight()).map(|(_, gradient)| gradient).collect();
-    Some(drawn.sharpened(SharpenedSample { gradient, noise: second.clone(), std_dev }))
+    // φ = μ + σ∘ε, so that the gradient by the means is that by φ; the loss is a mean over time steps.
+    let factor = std_dev * std_dev * found.steps as f32;
+    let lists = points.tensors.iter().zip(found.gradients).filter(|(list, _)| list.is_weight());
+    let shift = lists.map(|(_, gradient)| gradient.iter().map(|value| factor * value).collect()).collect();
+    Some(drawn.sharpened(SharpenedSample { shift, noise: second.clone(), std_dev }))
 }
 
 fn add(total: &mut LossAndGradient, other: &LossAndGradient) {

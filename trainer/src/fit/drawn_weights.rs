@@ -1,6 +1,6 @@
 //! Weights drawn from their posterior, and the gradient with respect to the parameters of the posterior.
 //!
-//! A drawn network is one of point weights. From its gradient those with respect to μ, ρ and η follow weight
+//! A drawn network is one of point weights. From its gradient those with respect to μ, ρ and r follow weight
 //! by weight (Fortunato, Blundell and Vinyals 2017, fig. 1), in one pass over plain numbers: networks of
 //! words have millions of weights, and as tensor operations these few formulas would take longer than the
 //! network itself.
@@ -51,7 +51,7 @@ impl<'a> DrawnWeights<'a> {
         DrawnWeights { parameters, sample: WeightSample { noise, sharpened: None }, lists }
     }
 
-    /// The same φ, and θ around φ − η∘g_φ.
+    /// The same φ, and θ around φ − η∘g_φ, where η = rσ₀².
     pub(crate) fn sharpened(mut self, sharpened: SharpenedSample) -> Self {
         self.sample.sharpened = Some(sharpened);
         self
@@ -68,10 +68,10 @@ impl<'a> DrawnWeights<'a> {
         let lists = self.parameters.weight_lists();
         let weights = lists.enumerate().map(|(index, NamedTensor { name, kept, .. })| {
             let mut weights = self.lists[index].first.clone();
-            if let Some(SharpenedSample { gradient, noise, std_dev }) = &self.sample.sharpened {
-                let shifts = own_list(self.parameters, name, RATE_SUFFIX).iter().zip(&gradient[index]);
-                for ((weight, (rate, gradient)), noise) in weights.iter_mut().zip(shifts).zip(&noise[index]) {
-                    *weight += std_dev * noise - rate * gradient;
+            if let Some(SharpenedSample { shift, noise, std_dev }) = &self.sample.sharpened {
+                let shifts = own_list(self.parameters, name, RATE_SUFFIX).iter().zip(&shift[index]);
+                for ((weight, (rate, shift)), noise) in weights.iter_mut().zip(shifts).zip(&noise[index]) {
+                    *weight += std_dev * noise - rate * shift;
                 }
             }
             if let Some(kept) = kept {
@@ -89,12 +89,12 @@ impl<'a> DrawnWeights<'a> {
     /// KL(q(θ | φ, (x, y)) ‖ p(θ | φ)) = Σ (η g_φ)² / 2σ₀² of a sharpened posterior, in nats: both are normal
     /// with the standard deviation σ₀ (Fortunato, Blundell and Vinyals 2017, eqs. 7 and 9, section 6.1).
     pub(crate) fn sharpening_divergence(&self) -> f64 {
-        let Some(SharpenedSample { gradient, std_dev, .. }) = &self.sample.sharpened else { return 0.0 };
-        let list = |(mean, gradient): (&NamedTensor, &Vec<f32>)| -> f64 {
+        let Some(SharpenedSample { shift, std_dev, .. }) = &self.sample.sharpened else { return 0.0 };
+        let list = |(mean, shift): (&NamedTensor, &Vec<f32>)| -> f64 {
             let rates = own_list(self.parameters, &mean.name, RATE_SUFFIX);
-            rates.iter().zip(gradient).map(|(rate, gradient)| f64::from(rate * gradient).powi(2)).sum()
+            rates.iter().zip(shift).map(|(rate, shift)| f64::from(rate * shift).powi(2)).sum()
         };
-        let squares: f64 = self.parameters.weight_lists().zip(gradient).map(list).sum();
+        let squares: f64 = self.parameters.weight_lists().zip(shift).map(list).sum();
         squares / (2.0 * f64::from(*std_dev).powi(2))
     }
 
@@ -131,15 +131,16 @@ impl<'a> DrawnWeights<'a> {
         LossAndGradient { gradients, divergence, ..found }
     }
 
-    /// By η: −g_θ g_φ, and η g_φ²/σ₀² of the divergence, which counts against `steps` if it counts at all.
+    /// By r, with s = σ₀²g_φ: −g_θ s, and r s²/σ₀² of the divergence, which counts against `steps` if it counts
+    /// at all.
     fn by_rate(&self, index: usize, name: &str, by_weight: &[f32], steps: Option<usize>) -> Vec<f32> {
-        let Some(SharpenedSample { gradient, std_dev, .. }) = &self.sample.sharpened else {
+        let Some(SharpenedSample { shift, std_dev, .. }) = &self.sample.sharpened else {
             return Vec::new();
         };
         let factor = steps.map_or(0.0, |steps| 1.0 / (std_dev * std_dev * steps as f32));
         let rates = own_list(self.parameters, name, RATE_SUFFIX).iter();
-        let terms = rates.zip(&gradient[index]).zip(by_weight);
-        terms.map(|((rate, first), by_weight)| first * (factor * rate * first - by_weight)).collect()
+        let terms = rates.zip(&shift[index]).zip(by_weight);
+        terms.map(|((rate, shift), by_weight)| shift * (factor * rate * shift - by_weight)).collect()
     }
 
     /// Turns the gradient by θ into that by μ, and returns the one by ρ, with the estimate of the divergence

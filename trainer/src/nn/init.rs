@@ -5,7 +5,7 @@ use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
 use super::method::TrainingMethod;
-use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises, output_columns};
+use super::parameters::{AffineShape, Parameters, RATE_SUFFIX, layer_inputs, maps, noises, output_columns};
 use super::weight_spread::WeightSpread;
 use crate::config::InitConfig;
 use crate::random::{Purpose, choose, normal, stream};
@@ -46,6 +46,10 @@ impl InitConfig {
         }
         if let Some(spread) = method.posterior.spread() {
             self.fill_variances(spec, spread, &mut parameters);
+        }
+        if method.posterior.sharpening().is_some() {
+            let rates = parameters.tensors.iter_mut().filter(|list| list.name.ends_with(RATE_SUFFIX));
+            rates.for_each(|list| list.values.fill(self.sharpen_rate));
         }
         if let Some(least) = method.scale_min {
             let log_scale = libm::logf(1.0 - least);

@@ -7,7 +7,7 @@ use super::parameters::Parameters;
 use crate::random::normals;
 
 /// One draw of all weights: θ = φ = μ + σ∘ε, or, from a sharpened posterior, θ = φ − η∘g_φ + σ₀ε₀ (Fortunato,
-/// Blundell and Vinyals 2017, alg. 1). Lists are in the order of the means in [`Parameters`].
+/// Blundell and Vinyals 2017, alg. 1) with η = rσ₀² and a rate r for every weight. Lists are in the order of the means in [`Parameters`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightSample {
     /// ε, standard normal.
@@ -19,8 +19,9 @@ pub struct WeightSample {
 /// The second stage of a draw from a sharpened posterior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharpenedSample {
-    /// g_φ, the gradient of the loss by the weights at φ. A constant: no gradient propagates through it.
-    pub gradient: Vec<Vec<f32>>,
+    /// σ₀²g_φ with g_φ = −∇ ln p(y | φ, x) of the whole batch: the shift of a rate of 1. A constant: no
+    /// gradient propagates through it.
+    pub shift: Vec<Vec<f32>>,
     /// ε₀, standard normal.
     pub noise: Vec<Vec<f32>>,
     /// σ₀.

@@ -130,9 +130,10 @@ impl Architecture for TokenModel {
         let inputs = f64::from(self.network.inputs);
         if let [means, others @ ..] = &mut parameters.tensors[count..] {
             means.values.fill_with(|| (normal(&mut rng) / inputs.sqrt()) as f32);
-            if let (Some(spread), [stored, ..]) = (method.posterior.spread(), others) {
+            if let (Some(spread), [stored, rates @ ..]) = (method.posterior.spread(), others) {
                 let std_dev = config.init.weight_std_dev;
                 stored.values.fill(spread.stored(std_dev * std_dev / f32::from(self.network.inputs)));
+                rates.iter_mut().for_each(|rates| rates.values.fill(config.init.sharpen_rate));
             }
         }
         parameters

@@ -28,6 +28,10 @@ fn methods_that_contradict_each_other_are_refused() {
             &["weights.posterior=bbb", "weights.sharpen_std_dev=0.1"],
             "`weights.sharpen_std_dev` needs `weights.sharpen = true`",
         ),
+        (
+            &["weights.posterior=bbb", "init.sharpen_rate=1"],
+            "`init.sharpen_rate` needs `weights.sharpen = true`",
+        ),
         (&["weights.posterior=ropd", "weights.prior=mixture"], "`weights.prior` needs `weights.posterior"),
         (&["weights.prior=learned"], "`weights.prior` needs `weights.posterior"),
         (&["weights.draws=2"], "`weights.draws` needs `weights.posterior = \"bbb\"`"),

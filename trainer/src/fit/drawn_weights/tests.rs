@@ -3,7 +3,7 @@ use crate::fit::weight_divergence::tests::{integral, log_mixture};
 use crate::nn::{BayesByBackprop, ScaleMixture, TrainingMethod, WeightPosterior};
 use crate::random::{Purpose, normals, stream};
 
-/// A list of weights of equal μ and ρ; η of 0.3 if they are sharpened.
+/// A list of weights of equal μ and ρ; rates of 0.3 if they are sharpened.
 fn parameters(means: &[f32], stored: f32, mixture: ScaleMixture, sharpening: Option<f32>) -> Parameters {
     let list = |suffix: &str, values: Vec<f32>| NamedTensor {
         name: format!("a.weight{suffix}"),
@@ -50,11 +50,11 @@ fn a_sharpened_posterior_costs_the_divergence_of_two_equal_normals() {
     let mixture = ScaleMixture { weight: 0.5, std_devs: [1.0, 0.1] };
     let parameters = parameters(&[1.0, 2.0], 0.0, mixture, Some(0.1));
     let sharpened =
-        SharpenedSample { gradient: vec![vec![0.5, -0.2]], noise: vec![vec![1.0, 2.0]], std_dev: 0.1 };
+        SharpenedSample { shift: vec![vec![0.5, -0.2]], noise: vec![vec![1.0, 2.0]], std_dev: 0.1 };
     let plain = DrawnWeights::new(&parameters, vec![vec![0.0; 2]]);
     let of_prior = prior_alone(&plain, 2).divergence;
     let drawn = plain.sharpened(sharpened);
-    // θ = φ − η g + σ₀ ε₀.
+    // θ = φ − r s + σ₀ ε₀.
     let points = drawn.points();
     assert_eq!(points.tensors.len(), 1, "a network of points has no lists of a posterior");
     let weights = &points.tensors[0].values;

@@ -36,22 +36,22 @@ impl<N: Number> Reference<'_, N> {
         self.values[name][index].clone() + std_dev * noise
     }
 
-    /// φ, or φ − ηg + σ₀ε₀ (Fortunato, Blundell and Vinyals 2017, alg. 1).
+    /// φ, or φ − rs + σ₀ε₀ with s = σ₀²g_φ (Fortunato, Blundell and Vinyals 2017, alg. 1).
     fn drawn_weight(&self, name: &str, index: usize) -> N {
         let first = self.first_stage(name, index);
-        let Some((gradient, noise, std_dev)) = &self.draw[name].sharpened else { return first };
+        let Some((shift, noise, std_dev)) = &self.draw[name].sharpened else { return first };
         let rate = self.values[&format!("{name}_rate")][index].clone();
-        first - rate * N::constant(gradient[index].into())
+        first - rate * N::constant(shift[index].into())
             + N::constant(f64::from(noise[index]) * f64::from(*std_dev))
     }
 
-    /// Σ (ηg)²/2σ₀² over all weights; 0 without sharpening.
+    /// Σ (rs)²/2σ₀² over all weights; 0 without sharpening.
     pub(super) fn sharpening_divergence(&self) -> N {
         let mut sum = N::constant(0.0);
         for (name, list) in &self.draw {
-            let Some((gradient, _, std_dev)) = &list.sharpened else { continue };
-            for (rate, gradient) in self.values[&format!("{name}_rate")].iter().zip(gradient) {
-                let shift = rate.clone() * N::constant(f64::from(*gradient) / f64::from(*std_dev));
+            let Some((shift, _, std_dev)) = &list.sharpened else { continue };
+            for (rate, shift) in self.values[&format!("{name}_rate")].iter().zip(shift) {
+                let shift = rate.clone() * N::constant(f64::from(*shift) / f64::from(*std_dev));
                 sum = sum + shift.squared() * N::constant(0.5);
             }
         }

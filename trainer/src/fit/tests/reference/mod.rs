@@ -39,7 +39,7 @@ pub(crate) struct Reference<'a, N> {
 #[derive(Clone, Default)]
 struct DrawnList {
     noise: Vec<f32>,
-    /// g_φ, ε₀ and σ₀.
+    /// σ₀²g_φ, ε₀ and σ₀.
     sharpened: Option<(Vec<f32>, Vec<f32>, f32)>,
 }
 
@@ -65,8 +65,7 @@ impl<'a, N: Number> Reference<'a, N> {
             let sharpened = sample.sharpened.as_ref();
             let drawn = DrawnList {
                 noise: sample.noise[index].clone(),
-                sharpened: sharpened
-                    .map(|it| (it.gradient[index].clone(), it.noise[index].clone(), it.std_dev)),
+                sharpened: sharpened.map(|it| (it.shift[index].clone(), it.noise[index].clone(), it.std_dev)),
             };
             (named.name.clone(), drawn)
         };
