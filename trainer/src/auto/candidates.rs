@@ -7,7 +7,7 @@ use toml::Value;
 use super::budget::{Budget, ModelCost};
 use super::costing::Costing;
 use super::experiment::Experiment;
-use super::settings::search_space;
+use super::settings::{ARCHITECTURE, LONGER_CHUNKS, Settings, TrainingSize, search_space};
 use crate::config::SearchConfig;
 use crate::data::Dataset;
 use crate::search::draw;
@@ -17,6 +17,9 @@ const CELLS: [&str; 4] = ["lstm", "gru", "tanh", "dense-tanh"];
 
 /// Units of the layers that are tried.
 const LAYERS: [&[u16]; 10] = [&[4], &[8], &[16], &[24], &[32], &[48], &[64], &[96], &[24, 24], &[48, 48]];
+
+/// The probability with which a value of a trial that did well is drawn anew in a variation of it.
+const RENEWED: f64 = 1.0 / 3.0;
 
 /// An architecture.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,15 +171,41 @@ impl Candidates {
     }
 
     /// The values of trial `index`, which depend on the seed and the index alone.
-    pub fn trial(&self, index: usize) -> Vec<(String, Value)> {
-        let mut values = Vec::new();
-        for (key, value) in draw::values(&self.space, self.seed, index) {
-            match value.as_integer().filter(|_| key == "architecture") {
-                Some(architecture) => values.extend(self.fitting[architecture as usize].values()),
-                None => values.push((key, value)),
+    pub fn trial(&self, index: usize, size: TrainingSize) -> Vec<(String, Value)> {
+        let drawn = draw::values(&self.space, self.seed, index);
+        drawn.into_iter().flat_map(|(key, value)| self.expanded(key, value, size)).collect()
+    }
+
+    /// Like [`trial`](Self::trial), but with most values of a trial that did well: some are drawn anew, one of
+    /// them in any case.
+    pub fn variation(&self, index: usize, size: TrainingSize, of: &Settings) -> Vec<(String, Value)> {
+        let drawn = draw::values(&self.space, self.seed, index);
+        let renewed = index % drawn.len().max(1);
+        let value = |(place, (key, value)): (usize, (String, Value))| {
+            let expanded = self.expanded(key.clone(), value, size);
+            if place == renewed || draw::share(self.seed, index, &key) < RENEWED {
+                return expanded;
             }
+            let kept = |(key, new): (String, Value)| {
+                let value = of.0.get(&key).cloned().unwrap_or(new);
+                (key, value)
+            };
+            expanded.into_iter().map(kept).collect()
+        };
+        drawn.into_iter().enumerate().flat_map(value).collect()
+    }
+
+    /// A drawn value as those of a config.
+    fn expanded(&self, key: String, value: Value, size: TrainingSize) -> Vec<(String, Value)> {
+        match (&*key, value.as_integer()) {
+            (ARCHITECTURE, Some(number)) => self.fitting[number as usize].values(),
+            (LONGER_CHUNKS, Some(times)) => {
+                let size = size.with_longer_chunks(times as usize);
+                let pair = [("training.chunk", size.chunk), ("training.batch", size.batch)];
+                pair.map(|(key, value)| (key.to_string(), Value::Integer(value as i64))).into()
+            }
+            _ => vec![(key, value)],
         }
-        values
     }
 
     /// How trials are stopped early.
@@ -278,12 +307,33 @@ mod tests {
         let size = TrainingSize::for_rows(3000);
         let settings = experiment.default_settings(size, 20);
         for index in 0..30 {
-            let values = found.trial(index);
-            assert_eq!(values, found.trial(index));
+            let values = found.trial(index, size);
+            assert_eq!(values, found.trial(index, size));
             let candidate = found.of(&values).expect("a trial has an architecture that fits");
             assert!(budget.fits(&candidate.cost), "{}", candidate.name());
             experiment.config(&settings.with(&values)).expect("a valid config");
         }
-        assert_ne!(found.trial(0), found.trial(1));
+        assert_ne!(found.trial(0, size), found.trial(1, size));
+    }
+
+    #[test]
+    fn variations_share_most_values_with_what_they_vary_and_fit() {
+        let (experiment, data) = (experiment(), data());
+        let found = candidates(&experiment, &data, &Budget::default()).unwrap();
+        let size = TrainingSize::for_rows(3000);
+        let settings = experiment.default_settings(size, 20).with(&found.trial(3, size));
+        let (mut shared, mut all, mut new) = (0, 0, 0);
+        for index in 100..200 {
+            let values = found.variation(index, size, &settings);
+            assert_eq!(values, found.variation(index, size, &settings));
+            assert!(found.of(&values).is_some(), "{values:?}");
+            new += usize::from(settings.with(&values) != settings);
+            experiment.config(&settings.with(&values)).expect("a valid config");
+            shared += values.iter().filter(|(key, value)| settings.0.get(key) == Some(value)).count();
+            all += values.len();
+        }
+        // Two thirds are kept, one is always drawn anew, and some of those are drawn as they were.
+        let share = shared as f64 / all as f64;
+        assert!((0.5..0.85).contains(&share) && new > 80, "{share}, {new} of 100 are new");
     }
 }

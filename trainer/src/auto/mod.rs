@@ -22,4 +22,4 @@ pub use experiment::{AheadTask, Experiment, LabelledTask, Task};
 pub use settings::{Settings, TrainingSize};
 pub use split::{Splits, split};
 pub use timed_search::{BestTrial, SearchEvent, TimedSearch, TimedSearchReport};
-pub use verdict::{LossUnit, Rival, Verdict, VerdictKind};
+pub use verdict::{BetterOnTest, Differences, LossUnit, Rival, Verdict, VerdictKind};

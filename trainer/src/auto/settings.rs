@@ -142,20 +142,36 @@ impl TrainingSize {
         TrainingSize { chunk: 0, batch, steps_per_epoch: sequences.div_ceil(batch).max(1) }
     }
 
+    /// Chunks that are as many times as long, as far as a batch has as many, in batches with the same rows.
+    pub(super) fn with_longer_chunks(self, times: usize) -> Self {
+        let times = times.clamp(1, self.batch.max(1));
+        TrainingSize { chunk: self.chunk * times, batch: self.batch / times, ..self }
+    }
+
     /// Most epochs that are worth it.
     pub fn most_epochs(&self) -> usize {
         (MOST_STEPS / self.steps_per_epoch.max(1)).clamp(20, 600)
     }
 }
 
-/// Values that are drawn independently of the architecture.
-pub(super) fn search_space(is_normal: bool, is_reducer: bool, architectures: usize) -> SearchConfig {
-    let mut text = format!("architecture = {{ integer = [0, {}] }}\n", architectures.max(1) - 1);
+/// The drawn number of an architecture among those that fit.
+pub(super) const ARCHITECTURE: &str = "architecture";
+
+/// How many times as long as the default chunks are: what a network is to remember for longer than a chunk, it
+/// cannot learn.
+pub(super) const LONGER_CHUNKS: &str = "longer_chunks";
+
+/// Values that are drawn independently of the architecture, and its number.
+pub(super) fn search_space(varies_noise: bool, is_reducer: bool, architectures: usize) -> SearchConfig {
+    let mut text = format!("{ARCHITECTURE} = {{ integer = [0, {}] }}\n", architectures.max(1) - 1);
     text += "training.learning_rate = { log_uniform = [1e-3, 2e-2] }\n";
     text += "noise.input_keep = { choice = [1.0, 0.95, 0.9] }\nnoise.output_keep = { choice = [1.0, 0.95, 0.9, 0.8] }\n";
     text += "training.average = { choice = [0.0, 0.99] }\n";
-    if is_normal && !is_reducer {
+    if varies_noise {
         text += "model.likelihood = { choice = [\"gaussian\", \"heteroscedastic\"] }\n";
+    }
+    if !is_reducer {
+        text += &format!("{LONGER_CHUNKS} = {{ choice = [1, 4] }}\n");
     }
     if is_reducer {
         text += "reduce.pooling = { choice = [\"mean\", \"max\"] }\n";
@@ -181,11 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn longer_chunks_keep_the_rows_of_a_batch() {
+        for (batch, chunk, expected) in [(16, 100, (400, 4)), (2, 100, (200, 1)), (1, 35, (35, 1))] {
+            let longer = TrainingSize { chunk, batch, steps_per_epoch: 20 }.with_longer_chunks(4);
+            assert_eq!((longer.chunk, longer.batch), expected);
+        }
+    }
+
+    #[test]
     fn every_drawn_key_has_its_place_in_a_config() {
-        for (is_normal, is_reducer) in [(true, false), (false, false), (true, true)] {
-            let drawn = draw::values(&search_space(is_normal, is_reducer, 5), 1, 0);
+        for (varies_noise, is_reducer) in [(true, false), (false, false), (false, true)] {
+            let drawn = draw::values(&search_space(varies_noise, is_reducer, 5), 1, 0);
             let mut settings = Settings::default().with(&drawn);
-            settings.0.remove("architecture");
+            settings.0.retain(|key, _| ![ARCHITECTURE, LONGER_CHUNKS].contains(&key.as_str()));
             assert!(settings.unlisted().is_empty(), "{:?}", settings.unlisted());
         }
     }

@@ -21,6 +21,9 @@ const TRAIN_SHARE: f64 = 0.5;
 /// Or less than this share for one of the other parts.
 const PART_SHARE: f64 = 0.05;
 
+/// From so many recordings on, at least two are for validation: one says nothing about how much they differ.
+const MANY_RECORDINGS: usize = 8;
+
 /// Shorter recordings are not cut into blocks.
 const FEWEST_BLOCK_ROWS: usize = 40;
 
@@ -99,13 +102,13 @@ fn by_recordings(
     test_share: f64,
 ) -> Option<Splits> {
     let mut end = recordings.len();
-    let mut take = |share: f64, keep: usize| {
+    let mut take = |share: f64, fewest: usize, keep: usize| {
         let (last, mut taken) = (end, 0);
-        // At least one, as many as come closest to the share, and `keep` are left.
+        // At least `fewest`, as many as come closest to the share, and `keep` are left.
         while share > 0.0 && end > keep {
             let next = recordings[end - 1].rows;
             let (now, then) = (taken as f64 / rows as f64, (taken + next) as f64 / rows as f64);
-            if end < last && (now - share).abs() <= (then - share).abs() {
+            if last - end >= fewest && (now - share).abs() <= (then - share).abs() {
                 break;
             }
             taken += next;
@@ -113,8 +116,8 @@ fn by_recordings(
         }
         end..last
     };
-    let test = take(test_share, 2);
-    let valid = take(VALID_SHARE, 1);
+    let test = take(test_share, 1, 2);
+    let valid = take(VALID_SHARE, if recordings.len() >= MANY_RECORDINGS { 2 } else { 1 }, 1);
     let train = 0..valid.start;
     let count = |range: &Range<usize>| counted(range.len(), "recording");
     let mut how = format!("by recording: {} for training, {} for validation", count(&train), count(&valid));
@@ -253,6 +256,16 @@ mod tests {
         assert_eq!(text(&found.test), ["0.csv 0..1 rows 85%..", "0.csv 3..4 rows 85%.."]);
         assert_eq!(text(&found.train).last().unwrap(), "0.csv 1..3");
         assert!(found.how.ends_with("2 recordings shorter than 40 rows for training"), "{}", found.how);
+    }
+
+    #[test]
+    fn among_many_recordings_two_are_for_validation() {
+        let valid = |rows: &[usize]| {
+            let recordings: Vec<&[usize]> = rows.iter().map(std::slice::from_ref).collect();
+            split(&files(&recordings), [&[], &[]], 0.1).unwrap().valid.len()
+        };
+        assert_eq!(valid(&[100, 100, 100, 100, 100, 150, 100]), 1);
+        assert_eq!(valid(&[100, 100, 100, 100, 100, 100, 150, 100]), 2);
     }
 
     #[test]

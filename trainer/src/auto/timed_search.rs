@@ -3,8 +3,10 @@
 //! Ridge regression comes first, where a model may be linear: it takes no time. Then a search is a folder of
 //! brackets. The first has the default, alone and added to ridge regression; the better one after a third of
 //! the epochs trains to its end. Each further bracket has nine trials, of which three train for three times
-//! as long and one to its end. Trials depend on the seed and their number alone, so that a search that was
-//! stopped continues with the command that started it. The folder also keeps how long it has searched so far.
+//! as long and one to its end. Those of every second bracket are drawn at random, those of the others vary the
+//! best trial of all brackets before. Trials depend on the seed, their number and these results alone, so
+//! that a search that was stopped continues with the command that started it. The folder also keeps how long
+//! it has searched so far.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,20 +150,24 @@ impl TimedSearch<'_> {
         let begun = Instant::now();
         if self.candidates.fitting.is_empty() {
             let ridge = self.train_ridge(watch)?;
-            return self.report(&Settings::default(), ridge, begun.elapsed().as_secs_f64());
+            return self.report(None, ridge, begun.elapsed().as_secs_f64());
         }
         let mut state = self.state(watch)?;
-        let settings = self.settings(&state)?;
-        self.write_base(&settings)?;
+        let default =
+            StartingPoint { settings: self.default_settings(state.size, state.epochs)?, size: state.size };
+        self.write_base(&default.settings)?;
         let ridge = self.train_ridge(watch)?;
         let deadline = Deadline {
             at: begun + self.time.saturating_sub(Duration::from_secs_f64(state.seconds)),
             interrupted: Arc::clone(&self.interrupted),
         };
         let before = state.seconds;
+        let mut leader: Option<BestTrial> = None;
         for number in 0..MOST_BRACKETS {
-            let bracket = self.bracket(number)?;
-            let ended = self.train(&bracket, ridge.as_ref(), &deadline, watch);
+            let bracket = self.bracket(number, &default, leader.as_ref())?;
+            let best = [&leader, &ridge].into_iter().flatten().map(|trial| trial.valid_loss);
+            let best = best.reduce(f64::min);
+            let ended = self.train(&bracket, best, &deadline, watch);
             state.seconds = before + begun.elapsed().as_secs_f64();
             self.keep(&state)?;
             match ended {
@@ -171,8 +177,9 @@ impl TimedSearch<'_> {
                 Err(error) if number == 0 => return Err(error),
                 Err(_) => {}
             }
+            leader = self.leader(&bracket, leader)?;
         }
-        self.report(&settings, ridge, state.seconds)
+        self.report(Some(&default), ridge, state.seconds)
     }
 
     /// Trains ridge regression alone, if it fits: once more in every call, because that takes no time.
@@ -239,11 +246,6 @@ impl TimedSearch<'_> {
         Ok(state)
     }
 
-    /// The settings of the default.
-    fn settings(&self, state: &SearchState) -> Result<Settings> {
-        self.default_settings(state.size, state.epochs)
-    }
-
     fn default_settings(&self, size: TrainingSize, epochs: usize) -> Result<Settings> {
         let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
         let all = self.candidates.first(rows);
@@ -287,7 +289,8 @@ impl TimedSearch<'_> {
         self.out.join(format!("bracket-{number:02}"))
     }
 
-    fn bracket(&self, number: usize) -> Result<Bracket> {
+    /// The trials of a bracket, given the best of those before it.
+    fn bracket(&self, number: usize, default: &StartingPoint, leader: Option<&BestTrial>) -> Result<Bracket> {
         let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
         let first = self.candidates.first(rows);
         let plan = SearchPlan {
@@ -297,13 +300,17 @@ impl TimedSearch<'_> {
             trials: if number == 0 { first.len() } else { TRIALS },
             out: self.folder(number),
         };
-        let values = |index: usize| match number {
-            0 => first[index].values(),
-            _ => self.candidates.trial((number - 1) * TRIALS + index),
+        let values = |index: usize| {
+            let drawn = number.saturating_sub(1) * TRIALS + index;
+            match leader.filter(|_| number.is_multiple_of(2)) {
+                _ if number == 0 => first[index].values(),
+                Some(leader) => self.candidates.variation(drawn, default.size, &leader.settings),
+                None => self.candidates.trial(drawn, default.size),
+            }
         };
         let trials: Result<Vec<Trial>> =
             (0..plan.trials).map(|index| Trial::with_values(&plan, values(index), index)).collect();
-        Ok(Bracket { number, plan, trials: trials? })
+        Ok(Bracket { number, default: default.settings.clone(), plan, trials: trials? })
     }
 
     /// How long both defaults train. Halving as in other brackets would compare them after a ninth of the
@@ -317,7 +324,7 @@ impl TimedSearch<'_> {
     fn train(
         &self,
         bracket: &Bracket,
-        ridge: Option<&BestTrial>,
+        best: Option<f64>,
         deadline: &Deadline,
         watch: &(dyn Fn(SearchEvent) + Sync),
     ) -> Result<()> {
@@ -326,22 +333,25 @@ impl TimedSearch<'_> {
             threads: self.threads,
             deadline: Some(self.deadline_of(bracket, deadline)),
         };
-        let before = self.best_of(bracket.number)?.into_iter().chain(ridge.map(|ridge| ridge.valid_loss));
-        let before = before.reduce(f64::min);
-        let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };
+        let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(best) };
         run_trials(&bracket.plan, bracket.trials.clone(), &Local::new(&launcher, 1), &observer).map(|_| ())
     }
 
-    /// The lowest loss of the brackets before this one.
-    fn best_of(&self, number: usize) -> Result<Option<f64>> {
-        let mut best: Option<f64> = None;
-        for bracket in (0..number).map(|number| self.bracket(number)) {
-            for trial in bracket?.trials {
-                let loss = trial.progress(usize::MAX)?.best.map(|best| best.valid_nll);
-                best = loss.into_iter().chain(best).reduce(f64::min);
+    /// The best trial of a bracket and of those before it.
+    fn leader(&self, bracket: &Bracket, before: Option<BestTrial>) -> Result<Option<BestTrial>> {
+        let mut leader = before;
+        for trial in &bracket.trials {
+            let Some(found) = trial.progress(usize::MAX)?.best else { continue };
+            if leader.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
+                leader = Some(BestTrial {
+                    name: self.name(bracket.number, trial),
+                    run: trial.located(),
+                    settings: bracket.default.with(&trial.values),
+                    valid_loss: found.valid_nll,
+                });
             }
         }
-        Ok(best)
+        Ok(leader)
     }
 
     /// The name of a trial: its architecture and what else it has drawn.
@@ -354,25 +364,21 @@ impl TimedSearch<'_> {
     /// All trials of all calls.
     fn report(
         &self,
-        settings: &Settings,
+        default: Option<&StartingPoint>,
         ridge: Option<BestTrial>,
         seconds: f64,
     ) -> Result<TimedSearchReport> {
         let mut network: Option<BestTrial> = None;
         let mut trials: Vec<(f64, String, usize)> =
             ridge.iter().map(|ridge| (ridge.valid_loss, ridge.name.clone(), 0)).collect();
-        for number in (0..MOST_BRACKETS).take_while(|number| self.folder(*number).exists()) {
-            let bracket = self.bracket(number)?;
+        let numbers = (0..MOST_BRACKETS).take_while(|number| self.folder(*number).exists());
+        for (number, default) in numbers.zip(default.into_iter().cycle()) {
+            let bracket = self.bracket(number, default, network.as_ref())?;
+            network = self.leader(&bracket, network)?;
             for trial in &bracket.trials {
                 let progress = trial.progress(usize::MAX)?;
                 let Some(found) = progress.best else { continue };
-                let name = self.name(bracket.number, trial);
-                if network.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
-                    let settings = settings.with(&trial.values);
-                    let (run, valid_loss) = (trial.located(), found.valid_nll);
-                    network = Some(BestTrial { name: name.clone(), run, settings, valid_loss });
-                }
-                trials.push((found.valid_nll, name, progress.epochs));
+                trials.push((found.valid_nll, self.name(bracket.number, trial), progress.epochs));
             }
         }
         trials.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -392,9 +398,17 @@ fn remove_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What trials change.
+struct StartingPoint {
+    settings: Settings,
+    size: TrainingSize,
+}
+
 /// Some trials that compete.
 struct Bracket {
     number: usize,
+    /// Settings that trials change.
+    default: Settings,
     plan: SearchPlan,
     trials: Vec<Trial>,
 }

@@ -29,9 +29,14 @@ impl PairedDifference {
         PairedDifference { mean, std_error: mean_std_error(&differences) }
     }
 
-    /// Whether the mean is below zero by more than twice its standard error.
+    /// Whether the mean is below a limit by more than twice its standard error.
     pub fn is_clearly_below(&self, limit: f64) -> bool {
         self.mean + 2.0 * self.std_error < limit
+    }
+
+    /// Whether the mean is above a limit by more than twice its standard error.
+    pub fn is_clearly_above(&self, limit: f64) -> bool {
+        self.mean - 2.0 * self.std_error > limit
     }
 }
 

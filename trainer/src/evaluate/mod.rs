@@ -40,8 +40,8 @@ pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::{CalibrationPoint, calibration_error};
 pub use classification::{
     ClassScore, ClassificationScores, Classified, ConfusionMatrix, KnownScores, PROBABILITY_FLOOR,
-    RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
-    row_class_scores,
+    RejectionPoint, Reliability, ReliabilityBin, class_nlls, known_scores, most_probable, rejection_curve,
+    reliability, row_class_scores,
 };
 pub use classifiers::{
     Classification, ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,

@@ -18,6 +18,11 @@ pub fn values(search: &SearchConfig, seed: u64, index: usize) -> Vec<(String, Va
     search.space.iter().map(draw).collect()
 }
 
+/// A number between 0 and 1 for a trial and a key, independent of the key's value.
+pub fn share(seed: u64, index: usize, key: &str) -> f64 {
+    uniform(&mut stream(seed, index, &format!("share of {key}")))
+}
+
 fn stream(seed: u64, index: usize, key: &str) -> Xoshiro256PlusPlus {
     // The odd factor spreads small numbers over all bits; the generator's own seeding mixes the sum further.
     let place = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

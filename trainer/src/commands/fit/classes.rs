@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::results::FitResults;
 use super::understand::Understanding;
-use crate::auto::{BestTrial, Budget, Candidate, LossUnit, ModelCost, Rival, Verdict};
+use crate::auto::{BestTrial, Budget, Candidate, Differences, LossUnit, ModelCost, Rival, Verdict};
 use crate::commands::eval::confusion;
 use crate::commands::{export, export_reduce};
 use crate::config::Config;
@@ -17,7 +17,7 @@ use crate::data::labelled::{class_of, warm_up};
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{
     ClassificationScores, Classified, ClassifierBaseline, ClassifierOptions, LabelledRows, PairedDifference,
-    classifier_baselines,
+    class_nlls, classifier_baselines,
 };
 use crate::fit::RunFolder;
 use crate::prediction::reduce_by_runtime;
@@ -57,8 +57,10 @@ pub(super) fn finish(
     let rivals: Vec<Rival> = (0..valid.baselines.len().min(test.baselines.len()))
         .map(|index| Rival {
             name: valid.baselines[index].name.clone(),
-            valid: valid.difference(index),
-            test: Some(test.difference(index)),
+            loss: Differences { valid: valid.difference(index), test: Some(test.difference(index)) },
+            probabilities: valid
+                .difference_of_nats(index)
+                .map(|of_valid| Differences { valid: of_valid, test: test.difference_of_nats(index) }),
             is_model: false,
         })
         .collect();
@@ -98,6 +100,7 @@ pub(super) fn finish(
 struct TestedSplit {
     labels: Vec<usize>,
     predicted: Vec<usize>,
+    probabilities: Rows,
     scores: ClassificationScores,
     baselines: Vec<ClassifierBaseline>,
 }
@@ -134,7 +137,7 @@ impl TestedSplit {
             ClassifierOptions { without_dtw: true, ..ClassifierOptions::default() },
             &mut |_| {},
         );
-        Ok(TestedSplit { labels, predicted, scores, baselines })
+        Ok(TestedSplit { labels, predicted, probabilities: found.probabilities, scores, baselines })
     }
 
     /// The share of wrong classes, the model's less the rival's. Neighbouring sequences may be alike.
@@ -144,6 +147,14 @@ impl TestedSplit {
             vec![pairs.map(|(predicted, label)| f64::from(u8::from(predicted != label))).collect()]
         };
         PairedDifference::new(&wrong(&self.predicted), &wrong(&self.baselines[index].found.classes))
+    }
+
+    /// The negative log-probability of the true class, the model's less the rival's; nothing if the rival has
+    /// no probabilities.
+    fn difference_of_nats(&self, index: usize) -> Option<PairedDifference> {
+        let of_rival = self.baselines[index].found.probabilities.as_ref()?;
+        let [own, others] = [&self.probabilities, of_rival].map(|rows| vec![class_nlls(rows, &self.labels)]);
+        Some(PairedDifference::new(&own, &others))
     }
 }
 

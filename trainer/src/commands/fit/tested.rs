@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Likelihood;
 
 use super::predictor::Fitted;
-use crate::auto::{LossUnit, Rival, Verdict, VerdictKind};
+use crate::auto::{BetterOnTest, Differences, LossUnit, Rival, Verdict, VerdictKind};
 use crate::commands::eval::{comparison_heading, comparison_row, denoising_rows};
 use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Scaling, Sequence};
@@ -78,15 +78,20 @@ impl TestedSplit {
         self.baselines.iter().chain(self.ridge.iter().filter(|_| self.network.is_some()))
     }
 
+    /// Ridge regression, or else the network.
+    fn exported(&self, is_ridge: bool) -> &TestedModel {
+        self.ridge.as_ref().filter(|_| is_ridge).unwrap_or_else(|| self.model())
+    }
+
     fn of(&self, fitted: &Fitted<'_>) -> &TestedModel {
-        self.ridge.as_ref().filter(|_| fitted.is_ridge()).unwrap_or_else(|| self.model())
+        self.exported(fitted.is_ridge())
     }
 
     /// Scores the model that is exported as a denoiser, where the truth is known.
     fn denoise(&mut self, is_ridge: bool, data: &Dataset, sequences: &[Sequence]) {
         let knows_truth = !sequences.is_empty() && sequences.iter().all(|sequence| sequence.truth.is_some());
         if knows_truth {
-            let model = self.ridge.as_ref().filter(|_| is_ridge).unwrap_or_else(|| self.model());
+            let model = self.exported(is_ridge);
             let estimates: Vec<Rows> = model.predictions.iter().map(|found| found.mean.clone()).collect();
             self.denoised = denoising(data, sequences, &estimates, true);
         }
@@ -127,6 +132,7 @@ pub(super) struct Tested {
     pub(super) valid: TestedSplit,
     pub(super) test: TestedSplit,
     pub(super) rivals: Vec<Rival>,
+    better_on_test: Option<BetterOnTest>,
 }
 
 impl Tested {
@@ -138,21 +144,32 @@ impl Tested {
         let likelihood = likelihood(network, ridge)?;
         let mut valid = TestedSplit::new(network, ridge, data, &data.valid)?;
         let mut test = TestedSplit::new(network, ridge, data, &data.test)?;
-        let difference = |sequences: &[Sequence], split: &TestedSplit, rival: &TestedModel| {
-            let own = step_nlls(likelihood, sequences, &split.model().predictions);
-            PairedDifference::new(&own, &step_nlls(likelihood, sequences, &rival.predictions))
+        let difference = |sequences: &[Sequence], one: &TestedModel, other: &TestedModel| {
+            let [one, other] = [one, other].map(|model| step_nlls(likelihood, sequences, &model.predictions));
+            PairedDifference::new(&one, &other)
         };
+        let is_tested = !data.test.is_empty();
         let rival = |(of_valid, of_test): (&TestedModel, &TestedModel)| Rival {
             name: of_valid.name.clone(),
-            valid: difference(&data.valid, &valid, of_valid),
-            test: (!data.test.is_empty()).then(|| difference(&data.test, &test, of_test)),
+            loss: Differences {
+                valid: difference(&data.valid, valid.model(), of_valid),
+                test: is_tested.then(|| difference(&data.test, test.model(), of_test)),
+            },
+            probabilities: None,
             is_model: valid.ridge.as_ref().is_some_and(|ridge| ridge.name == of_valid.name),
         };
         let rivals: Vec<Rival> = valid.rivals().zip(test.rivals()).map(rival).collect();
         let is_ridge = rivals.iter().any(|rival| rival.is_model && rival.suffices());
+        let [of_valid, of_test] = [&valid, &test].map(|split| split.exported(is_ridge));
+        let error_ratio = of_test.scores.mse / of_valid.scores.mse;
+        let better = |found: &TestedModel| {
+            BetterOnTest::new(&found.name, difference(&data.test, found, of_test), error_ratio)
+        };
+        let better_on_test = test.baselines.iter().filter(|_| is_tested).filter_map(better);
+        let better_on_test = better_on_test.min_by(|one, other| one.by.mean.total_cmp(&other.by.mean));
         valid.denoise(is_ridge, data, &data.valid);
         test.denoise(is_ridge, data, &data.test);
-        Ok(Tested { valid, test, rivals })
+        Ok(Tested { valid, test, rivals, better_on_test })
     }
 
     /// Whether the network is not clearly better than ridge regression on validation data.
@@ -165,7 +182,9 @@ impl Tested {
     pub(super) fn verdict(&self, allows_linear: bool) -> Verdict {
         if self.valid.network.is_none() {
             let verdict = Verdict::new("ridge regression", &self.rivals, LossUnit::Nats);
-            return Verdict { text: format!("there is no net to compare; {}", verdict.text), ..verdict };
+            let verdict =
+                Verdict { text: format!("there is no net to compare; {}", verdict.text), ..verdict };
+            return verdict.with_better_on_test(self.better_on_test.as_ref());
         }
         let mut verdict = Verdict::new("the net", &self.rivals, LossUnit::Nats);
         let is_ridge = verdict.rival.as_deref().is_some_and(|name| name.starts_with("ridge"));
@@ -175,7 +194,7 @@ impl Tested {
                 None => ". No model of it fits the budget; the exported model is the net",
             };
         }
-        self.with_filters(verdict)
+        self.with_filters(verdict).with_better_on_test(self.better_on_test.as_ref())
     }
 
     fn with_filters(&self, verdict: Verdict) -> Verdict {

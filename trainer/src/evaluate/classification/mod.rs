@@ -14,4 +14,4 @@ pub use known::{KnownScores, known_scores};
 pub use rejection::{RejectionPoint, rejection_curve};
 pub use reliability::{Reliability, ReliabilityBin, reliability};
 pub use rows::row_class_scores;
-pub use scores::{ClassificationScores, Classified, PROBABILITY_FLOOR, most_probable};
+pub use scores::{ClassificationScores, Classified, PROBABILITY_FLOOR, class_nlls, most_probable};

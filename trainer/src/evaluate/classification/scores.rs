@@ -83,10 +83,15 @@ impl Classified<'_> {
     }
 
     fn nll(&self) -> Option<f64> {
-        let rows = self.probabilities?;
-        let nats = |(row, class): (&[f32], &usize)| -f64::from(row[*class]).max(PROBABILITY_FLOOR).ln();
-        Some(rows.iter().zip(self.labels).map(nats).sum::<f64>() / self.labels.len() as f64)
+        let nats = class_nlls(self.probabilities?, self.labels);
+        Some(nats.iter().sum::<f64>() / self.labels.len() as f64)
     }
+}
+
+/// −ln p of the true class of each row, in nats, with probabilities of at least [`PROBABILITY_FLOOR`].
+pub fn class_nlls(probabilities: &Rows, labels: &[usize]) -> Vec<f64> {
+    let nats = |(row, class): (&[f32], &usize)| -f64::from(row[*class]).max(PROBABILITY_FLOOR).ln();
+    probabilities.iter().zip(labels).map(nats).collect()
 }
 
 /// The class with the largest probability in each row, the first of equal ones.
