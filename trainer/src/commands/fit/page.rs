@@ -31,6 +31,11 @@ pub(super) fn page(
         results.comparison.clone(),
     )];
     sections.extend(results.sections.iter().cloned());
+    sections.push(Section {
+        heading: "What was compared".into(),
+        text: String::new(),
+        body: Body::Pre(results.details.trim_end().into()),
+    });
     sections.push(table("Trials", "The lowest validation loss first.", trials(searched)));
     sections.push(table("Columns", "What each column was taken for, and why.", columns(found)));
     sections.push(Section {
@@ -46,7 +51,7 @@ pub(super) fn page(
     });
     Report {
         title: "Fitted model".into(),
-        subtitle: format!("{}. {}", found.experiment.task_in_words(), results.details.replace('\n', " ")),
+        subtitle: format!("To {}.", found.experiment.task_in_words()),
         key_figures,
         sections,
     }
