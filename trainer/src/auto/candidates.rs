@@ -176,8 +176,8 @@ impl Candidates {
         drawn.into_iter().flat_map(|(key, value)| self.expanded(key, value, size)).collect()
     }
 
-    /// Like [`trial`](Self::trial), but with most values of a trial that did well: some are drawn anew, one of
-    /// them in any case.
+    /// Like [`trial`](Self::trial), but with most values of a trial that did well: some are drawn anew, one
+    /// of them in any case.
     pub fn variation(&self, index: usize, size: TrainingSize, of: &Settings) -> Vec<(String, Value)> {
         let drawn = draw::values(&self.space, self.seed, index);
         let renewed = index % drawn.len().max(1);

@@ -157,8 +157,8 @@ impl TrainingSize {
 /// The drawn number of an architecture among those that fit.
 pub(super) const ARCHITECTURE: &str = "architecture";
 
-/// How many times as long as the default chunks are: what a network is to remember for longer than a chunk, it
-/// cannot learn.
+/// How many times as long as the default chunks are: what a network is to remember for longer than a chunk,
+/// it cannot learn.
 pub(super) const LONGER_CHUNKS: &str = "longer_chunks";
 
 /// Values that are drawn independently of the architecture, and its number.

@@ -3,8 +3,8 @@
 //! Ridge regression comes first, where a model may be linear: it takes no time. Then a search is a folder of
 //! brackets. The first has the default, alone and added to ridge regression; the better one after a third of
 //! the epochs trains to its end. Each further bracket has nine trials, of which three train for three times
-//! as long and one to its end. Those of every second bracket are drawn at random, those of the others vary the
-//! best trial of all brackets before. Trials depend on the seed, their number and these results alone, so
+//! as long and one to its end. Those of every second bracket are drawn at random, those of the others vary
+//! the best trial of all brackets before. Trials depend on the seed, their number and these results alone, so
 //! that a search that was stopped continues with the command that started it. The folder also keeps how long
 //! it has searched so far.
 

@@ -29,8 +29,8 @@ pub struct InitConfig {
     pub output_bias: f32,
     /// Initial standard deviation of weights that have one, in units of 1/√columns of their affine map.
     pub weight_std_dev: f32,
-    /// Initial rate r of a sharpened posterior (`weights.sharpen`), whose shift is rσ₀² times the gradient of the
-    /// batch; 1 is the best one where the likelihood is linear. Adam learns it from 0 on, plain descent
+    /// Initial rate r of a sharpened posterior (`weights.sharpen`), whose shift is rσ₀² times the gradient of
+    /// the batch; 1 is the best one where the likelihood is linear. Adam learns it from 0 on, plain descent
     /// hardly moves it.
     pub sharpen_rate: f32,
     /// Initial noise variance of outputs with a normal likelihood. That of a residual network is always the

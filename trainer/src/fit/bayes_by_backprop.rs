@@ -97,7 +97,8 @@ pub(crate) fn average_over_draws(
     Some(total)
 }
 
-/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x) (alg. 1).
+/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x)
+/// (alg. 1).
 pub(crate) fn draw_network<'a>(
     parameters: &'a Parameters,
     draw: &WeightDraw,

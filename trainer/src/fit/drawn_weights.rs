@@ -131,8 +131,8 @@ impl<'a> DrawnWeights<'a> {
         LossAndGradient { gradients, divergence, ..found }
     }
 
-    /// By r, with s = σ₀²g_φ: −g_θ s, and r s²/σ₀² of the divergence, which counts against `steps` if it counts
-    /// at all.
+    /// By r, with s = σ₀²g_φ: −g_θ s, and r s²/σ₀² of the divergence, which counts against `steps` if it
+    /// counts at all.
     fn by_rate(&self, index: usize, name: &str, by_weight: &[f32], steps: Option<usize>) -> Vec<f32> {
         let Some(SharpenedSample { shift, std_dev, .. }) = &self.sample.sharpened else {
             return Vec::new();

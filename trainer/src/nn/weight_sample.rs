@@ -7,7 +7,8 @@ use super::parameters::Parameters;
 use crate::random::normals;
 
 /// One draw of all weights: θ = φ = μ + σ∘ε, or, from a sharpened posterior, θ = φ − η∘g_φ + σ₀ε₀ (Fortunato,
-/// Blundell and Vinyals 2017, alg. 1) with η = rσ₀² and a rate r for every weight. Lists are in the order of the means in [`Parameters`].
+/// Blundell and Vinyals 2017, alg. 1) with η = rσ₀² and a rate r for every weight. Lists are in the order of
+/// the means in [`Parameters`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightSample {
     /// ε, standard normal.

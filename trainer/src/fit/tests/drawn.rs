@@ -168,8 +168,8 @@ fn of_a_linear_map_it_learns_the_exact_posterior() {
     }
 }
 
-/// A state of an LSTM with weights of next to no variance, sharpened with this rate and σ₀, on the data of these
-/// tests.
+/// A state of an LSTM with weights of next to no variance, sharpened with this rate and σ₀, on the data of
+/// these tests.
 fn sharpened_state(rate: f32, std_dev: f32, training: &crate::config::TrainingConfig) -> RunState {
     let data = dataset(delayed_sum);
     let scaling = Scaling::fit(&data.train);
