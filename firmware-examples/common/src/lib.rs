@@ -23,6 +23,7 @@ pub mod models;
 mod print;
 pub mod programs;
 mod queue;
+pub mod replayed;
 pub mod rows;
 pub mod step;
 mod stepper;

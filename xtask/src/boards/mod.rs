@@ -77,8 +77,28 @@ pub(crate) fn check() -> Result<String> {
         let Built { board, image, executed, .. } = built;
         executed.as_ref().map(|line| format!("{} {}: {line}", board.folder, image.title()))
     });
-    let executed: Vec<String> = executed.collect();
+    let executed: Vec<String> = executed.chain([fitted()?]).collect();
     Ok(format!("{} images of {} boards; {}", built.len(), BOARDS.len(), executed.join("; ")))
+}
+
+/// A model as `quaver fit` leaves it, in place of the demo's: built in by `QUAVER_FIT` and executed.
+fn fitted() -> Result<String> {
+    let is_emulated = |board: &&Board| board.folder == "netduinoplus2";
+    let board = BOARDS.iter().find(is_emulated).context("no emulated board")?;
+    let image = &board.images[0];
+    let place = tempfile::tempdir().context("cannot make a temporary folder")?;
+    fs::copy("firmware-examples/models/imu.qvr", place.path().join("model.qvr"))
+        .context("no model of an IMU")?;
+    let row = |step: u32| (0..6).map(|axis| format!("{}", f64::from(step * (axis + 1) % 17) / 8.0)).collect();
+    let rows: Vec<Vec<String>> = (0..32).map(row).collect();
+    let rows: Vec<String> = rows.iter().map(|cells| cells.join(",")).collect();
+    let head = "# rate_hz = 50\n# input_units = m/s²\n# output_units = m/s²,°/s\nax,ay,az,gx,gy,gz\n";
+    let text = format!("{head}{}\n,1,,1,1,1\n", rows.join("\n"));
+    fs::write(place.path().join("replay.csv"), text).context("cannot write rows")?;
+    let build = build_command(board, image)?.variable("QUAVER_FIT", place.path().display().to_string());
+    let path = image::path_of(&build).context("a model of `quaver fit`")?;
+    let emulator = image.emulator.as_ref().context("no emulator")?;
+    Ok(format!("a fitted model: {}", execute(emulator, &path, image, execute::LIMIT, Some(place.path()))?))
 }
 
 /// The folders of all boards, each with a target.
@@ -106,7 +126,7 @@ fn build(board: &'static Board, image: &'static Image) -> Result<Built> {
     anyhow::ensure!(heap.is_empty(), "{} {} holds heap functions: {heap:?}", board.folder, image.name);
     let executed = match &image.emulator {
         Some(emulator) if image.must_fail => Some(fail(emulator, &path, image)?),
-        Some(emulator) => Some(execute(emulator, &path, image, execute::LIMIT)?),
+        Some(emulator) => Some(execute(emulator, &path, image, execute::LIMIT, None)?),
         None => None,
     };
     Ok(Built { board, image, flash: elf::flash_bytes(&path)?, ram: elf::ram_bytes(&path)?, executed })
@@ -140,13 +160,20 @@ fn fail(emulator: &Emulator, path: &Path, image: &Image) -> Result<String> {
     if let Some(missing) = emulator.missing()? {
         return Ok(format!("skipped, {missing}"));
     }
-    let outcome = execute(emulator, path, image, CONTROL_LIMIT);
+    let outcome = execute(emulator, path, image, CONTROL_LIMIT, None);
     anyhow::ensure!(outcome.is_err(), "{} passes, though it is made to fail", image.title());
     Ok("fails, as it must".into())
 }
 
-/// Runs an image, and compares what it sent with this machine's predictions.
-fn execute(emulator: &Emulator, path: &Path, image: &Image, limit: Duration) -> Result<String> {
+/// Runs an image, of the model in the folder `fit` if there is one, and compares what it sent with what this
+/// machine predicts.
+fn execute(
+    emulator: &Emulator,
+    path: &Path,
+    image: &Image,
+    limit: Duration,
+    fit: Option<&Path>,
+) -> Result<String> {
     if let Some(missing) = emulator.missing()? {
         return Ok(format!("skipped, {missing}"));
     }
@@ -156,6 +183,7 @@ fn execute(emulator: &Emulator, path: &Path, image: &Image, limit: Duration) -> 
     let check = common("run --quiet --release --locked --features check --bin check --")?
         .argument(sent.display().to_string())
         .argument(execute::ROWS.to_string());
+    let check = fit.iter().fold(check, |check, fit| check.variable("QUAVER_FIT", fit.display().to_string()));
     let line = check.run().with_context(|| format!("{} differs from this machine", image.name))?;
     Ok(line.trim().into())
 }

@@ -1,14 +1,13 @@
 //! Compares what a board sent, a file of bytes, with what this machine predicts for the same rows: every bit.
 //!
-//! Usage: check FILE ROWS. The board replays `rows/grip_force.csv`; at least so many samples must have
-//! arrived.
+//! Usage: check FILE ROWS. The board replays the rows with which this was built, `rows/grip_force.csv` or those
+//! of `QUAVER_FIT`; at least so many samples must have arrived.
 
 use std::process::ExitCode;
 use std::{env, fs};
 
 use quaver::Model;
-use quaver_firmware::models::{GRIP_FORCE, GripForceArena};
-use quaver_firmware::rows;
+use quaver_firmware::replayed::{CHANNELS, MODEL, ModelArena, ROWS};
 use quaver_telemetry::{Decoder, Hello, Item, Sample};
 
 fn main() -> ExitCode {
@@ -61,18 +60,19 @@ fn check_names(items: &[Item]) -> Result<(), String> {
     let names: Vec<&str> = inputs.iter().map(|channel| channel.name.as_str()).collect();
     let labels: Vec<(&str, &str)> =
         outputs.iter().map(|out| (out.name.as_str(), out.unit.as_str())).collect();
-    if names.len() != 8 || names[0] != "emg1" || labels != [("force_n", "N")] {
+    let is_demo = option_env!("QUAVER_FIT").is_none();
+    if names.len() != CHANNELS || is_demo && (names[0] != "emg1" || labels != [("force_n", "N")]) {
         return Err(format!("the names are {names:?} and {labels:?}"));
     }
     Ok(())
 }
 
 fn check_bits(samples: &[&Sample<Vec<f32>>]) -> Result<(), String> {
-    let model = Model::load(GRIP_FORCE).map_err(|error| error.to_string())?;
-    let mut arena = GripForceArena::new();
+    let model = Model::load(MODEL).map_err(|error| error.to_string())?;
+    let mut arena = ModelArena::new();
     let mut state = model.start(&mut arena).map_err(|error| error.to_string())?;
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-    for (index, (sample, row)) in samples.iter().zip(rows::GRIP_FORCE.iter().cycle()).enumerate() {
+    for (index, (sample, row)) in samples.iter().zip(ROWS.iter().cycle()).enumerate() {
         let prediction = model.step(&mut state, row);
         let expected = [row, prediction.mean(), prediction.epistemic(), prediction.aleatoric()].map(bits);
         let found =

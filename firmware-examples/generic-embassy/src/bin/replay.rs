@@ -15,7 +15,7 @@ async fn main(spawner: Spawner) {
     let port = Port::open().expect("an emulator or a debugger");
     spawner.spawn(send(port).expect("a task that was not started before"));
     start_sampling().spawn(programs::replay().expect("a task that was not started before"));
-    programs::grip_force(NAME).await
+    programs::replayed(NAME).await
 }
 
 #[embassy_executor::task]

@@ -9,15 +9,15 @@ use core::cell::Cell;
 use cortex_m_rt::{entry, exception};
 use critical_section::Mutex;
 use panic_halt as _;
-use quaver_firmware::models::{GRIP_FORCE, GRIP_RATE_HZ, GripForceArena, grip_force_labels};
-use quaver_firmware::programs::EMG_ROWS;
-use quaver_firmware::{CycleCounter, Row, Stepper, rows};
+use quaver_firmware::programs::REPLAYED_ROWS;
+use quaver_firmware::replayed::{MODEL, ModelArena, RATE_HZ, ROWS, labels};
+use quaver_firmware::{CycleCounter, Row, Stepper};
 use stm32f4xx_hal::pac::Peripherals;
 use stm32f4xx_hal::prelude::*;
 use stm32f4xx_hal::rcc::Config;
 use stm32f4xx_hal::timer::SysEvent;
 
-/// Enough for rows at 50 Hz, also as text.
+/// Enough for rows of eight channels at 50 Hz, also as text.
 const BAUD: u32 = 460_800;
 
 static TICKS: Mutex<Cell<u32>> = Mutex::new(Cell::new(0));
@@ -33,16 +33,15 @@ fn main() -> ! {
         device.USART1.tx(pins.pa9, BAUD.bps(), &mut rcc).expect("a rate that the clock can divide to");
     let cycles = CycleCounter::start_with(core.DCB, core.DWT);
     let mut ticks = core.SYST.counter_us(&rcc.clocks);
-    ticks.start((1_000_000 / GRIP_RATE_HZ).micros()).expect("a period that 24 bits can count");
+    ticks.start((1_000_000 / RATE_HZ).micros()).expect("a period that 24 bits can count");
     ticks.listen(SysEvent::Update);
 
-    let mut arena = GripForceArena::new();
-    let mut stepper =
-        Stepper::load(GRIP_FORCE, &mut arena, grip_force_labels("netduinoplus2 replay")).expect("a model");
+    let mut arena = ModelArena::new();
+    let mut stepper = Stepper::load(MODEL, &mut arena, labels("netduinoplus2 replay")).expect("a model");
     let now_ns = || u64::from(cycles.count()) * 1_000_000_000 / clock_hz;
     loop {
-        while let Some(row) = EMG_ROWS.try_next() {
-            stepper.step(&row, EMG_ROWS.load(), now_ns, |frame| _ = port.bwrite_all(frame));
+        while let Some(row) = REPLAYED_ROWS.try_next() {
+            stepper.step(&row, REPLAYED_ROWS.load(), now_ns, |frame| _ = port.bwrite_all(frame));
         }
         cortex_m::asm::wfi();
     }
@@ -51,6 +50,6 @@ fn main() -> ! {
 #[exception]
 fn SysTick() {
     let tick = critical_section::with(|cs| TICKS.borrow(cs).replace(TICKS.borrow(cs).get() + 1));
-    let time_us = u64::from(tick) * u64::from(1_000_000 / GRIP_RATE_HZ);
-    EMG_ROWS.offer(Row { time_us, values: rows::GRIP_FORCE[tick as usize % rows::GRIP_FORCE.len()] });
+    let time_us = u64::from(tick) * u64::from(1_000_000 / RATE_HZ);
+    REPLAYED_ROWS.offer(Row { time_us, values: ROWS[tick as usize % ROWS.len()] });
 }

@@ -10,5 +10,5 @@ use quaver_firmware::programs;
 async fn main(spawner: Spawner) {
     let board = Board::start(spawner);
     board.sampling.spawn(defmt::unwrap!(programs::replay()));
-    programs::grip_force(NAME).await
+    programs::replayed(NAME).await
 }

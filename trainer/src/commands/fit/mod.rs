@@ -7,6 +7,7 @@ mod labels;
 mod page;
 mod predictor;
 mod quantity;
+mod replay;
 mod results;
 mod tested;
 mod understand;
@@ -189,7 +190,10 @@ fn finish(
             let candidate = fitting.of(&searched.best().settings.overrides());
             classes::finish(found, budget, candidate, searched.best(), out)?
         }
-        false => predictor::finish(found, budget, fitting, searched, out)?,
+        false => {
+            replay::write(found, budget, out)?;
+            predictor::finish(found, budget, fitting, searched, out)?
+        }
     };
     let exported = &results.exported;
     copy_run(&exported.run, &out.join("run"))?;

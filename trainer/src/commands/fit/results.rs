@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::console::in_words;
+use super::replay;
 use super::understand::Understanding;
 use crate::auto::{BestTrial, Budget, ModelCost, Rival, TimedSearchReport, Verdict};
 use crate::commands::text_table;
@@ -57,7 +58,7 @@ impl FitResults {
     }
 
     /// The commands that come next.
-    fn next(&self, out: &Path, rows: &str) -> [(String, &'static str); 3] {
+    fn next(&self, budget: &Budget, out: &Path, rows: &str) -> [(String, &'static str); 3] {
         let path = |name: &str| quoted(&out.join(name));
         [
             (
@@ -68,11 +69,21 @@ impl FitResults {
                 format!("quaver train {} --out {}", path("config.toml"), path("again")),
                 "change the config, and train again",
             ),
-            (
-                format!("quaver inspect {}", path("model.qvr")),
-                "what it takes; model.rs and model.h go into firmware: docs/how-to/flash-a-board.md",
+            self.flash_command(budget, out).map_or_else(
+                || {
+                    let what =
+                        "what it takes; model.rs and model.h go into firmware: docs/how-to/flash-a-board.md";
+                    (format!("quaver inspect {}", path("model.qvr")), what)
+                },
+                |command| (command, "flash it: the board replays test rows, and sends what it predicts"),
             ),
         ]
+    }
+
+    /// A board's firmware replays rows to predictors alone.
+    fn flash_command(&self, budget: &Budget, out: &Path) -> Option<String> {
+        let command = replay::flash_command(budget, &self.layout, &quoted(out));
+        command.filter(|_| self.run_command == "run")
     }
 
     /// Everything that a person has to read.
@@ -101,7 +112,7 @@ impl FitResults {
         text += &format!("\nverdict: {}\n\n", self.verdict.text);
         let place = out.display();
         text += &format!("{place}: report.html, model.qvr, model.rs, model.h, config.toml, run\n\nnext:\n");
-        for (command, what) in self.next(out, rows) {
+        for (command, what) in self.next(budget, out, rows) {
             text += &format!("  {command}\n      {what}\n");
         }
         text
@@ -115,7 +126,8 @@ impl FitResults {
         out: &Path,
         rows: &str,
     ) -> Value {
-        let next: Vec<String> = self.next(out, rows).into_iter().map(|(command, _)| command).collect();
+        let next: Vec<String> =
+            self.next(budget, out, rows).into_iter().map(|(command, _)| command).collect();
         let trials: Vec<Value> = searched
             .trials
             .iter()
