@@ -1,7 +1,7 @@
 //! Compares what a board sent, a file of bytes, with what this machine predicts for the same rows: every bit.
 //!
-//! Usage: check FILE ROWS. The board replays the rows with which this was built, `rows/grip_force.csv` or those
-//! of `QUAVER_FIT`; at least so many samples must have arrived.
+//! Usage: check FILE ROWS. The board replays the rows with which this was built, `rows/grip_force.csv` or
+//! those of `QUAVER_FIT`; at least so many samples must have arrived.
 
 use std::process::ExitCode;
 use std::{env, fs};
