@@ -180,9 +180,11 @@ fn execute(
     let out = tempfile::tempdir().context("cannot make a temporary folder")?;
     let sent = out.path().join("sent.bin");
     emulator.run(path, &sent, limit)?;
+    // An emulator is ended after so many bytes, and frames of six outputs are longer than those of one.
+    let rows = if fit.is_some() { execute::ROWS / 2 } else { execute::ROWS };
     let check = common("run --quiet --release --locked --features check --bin check --")?
         .argument(sent.display().to_string())
-        .argument(execute::ROWS.to_string());
+        .argument(rows.to_string());
     let check = fit.iter().fold(check, |check, fit| check.variable("QUAVER_FIT", fit.display().to_string()));
     let line = check.run().with_context(|| format!("{} differs from this machine", image.name))?;
     Ok(line.trim().into())
