@@ -32,7 +32,7 @@ pub(super) fn write(found: &Understanding, budget: &Budget, out: &Path) -> Resul
         "# rate_hz = {rate}\n# input_units = {}\n# output_units = {}\n{}\n",
         units(&data.input_names),
         units(&data.target_names),
-        data.input_names.iter().map(|name| name.replace(',', " ")).collect::<Vec<_>>().join(",")
+        data.input_names.iter().map(|name| plain(name)).collect::<Vec<_>>().join(",")
     );
     for row in sequence.iter().flat_map(|sequence| sequence.inputs.iter()).take(MOST_ROWS) {
         let cell = |value: &f32| if value.is_nan() { String::new() } else { value.to_string() };
@@ -40,6 +40,11 @@ pub(super) fn write(found: &Understanding, budget: &Budget, out: &Path) -> Resul
             .expect("a string takes any text");
     }
     files::replace(&out.join("replay.csv"), text.as_bytes())
+}
+
+/// A name as a cell of a line that is no comment.
+fn plain(name: &str) -> String {
+    name.replace(|character: char| ",#".contains(character) || character.is_control(), " ")
 }
 
 /// The command that flashes the model to the board of the budget, if its firmware is in this repository.
@@ -60,6 +65,11 @@ pub(super) fn flash_command(budget: &Budget, layout: &str, out: &str) -> Option<
 mod tests {
     use super::*;
     use crate::auto::{board, boards};
+
+    #[test]
+    fn names_leave_the_header_one_line_that_is_no_comment() {
+        assert_eq!(["# of, steps", "a\nb"].map(plain), ["  of  steps", "a b"]);
+    }
 
     #[test]
     fn every_board_with_firmware_has_its_folder_and_its_command() {
