@@ -6,7 +6,7 @@ use super::gather::NONE;
 use super::method::TrainingMethod;
 use super::parameters::NamedTensor;
 use super::posterior_tensors::PosteriorTensors;
-use super::tensors::{gradient, leaf, noisy_weights};
+use super::tensors::{constant, gradient, leaf, masked, noisy_weights};
 
 /// The rows of all tokens, or of those alone that a batch contains: a window of a text has a few of ten
 /// thousand.
@@ -82,11 +82,14 @@ impl EmbeddingTensors {
         let mean = leaves[0].clone();
         let count = mean.dims()[0] / width;
         let matrix = |list: Tensor<1>| list.reshape([count, width]);
+        let mask = named.mask().map(|mask| constant(rows.select(&mask, width), device));
         let posterior = method.posterior.spread().map(|spread| {
-            (named.name.clone(), PosteriorTensors::new(mean.clone(), leaves[1].clone(), spread))
+            let own = PosteriorTensors::new(mean.clone(), leaves[1].clone(), spread);
+            (named.name.clone(), own.masked(mask.clone()))
         });
         let var = posterior.as_ref().map(|(_, posterior)| matrix(posterior.var_in_network()));
         let (weight, weight_var) = noisy_weights(matrix(mean), var, method.weight_noise);
+        let (weight, weight_var) = masked(weight, weight_var, mask.map(matrix));
         EmbeddingTensors { leaves, rows, length: named.values.len(), posterior, weight, weight_var }
     }
 

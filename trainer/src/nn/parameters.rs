@@ -79,6 +79,12 @@ impl NamedTensor {
         self.name.rsplit('.').next().unwrap_or_default()
     }
 
+    /// One for every value that pruning has left and zero for the others; nothing if nothing was pruned.
+    pub(super) fn mask(&self) -> Option<Vec<f32>> {
+        let kept = self.kept.as_ref()?;
+        Some(kept.iter().map(|kept| f32::from(u8::from(*kept))).collect())
+    }
+
     /// Whether these are weights or biases, or the means of them.
     pub(crate) fn is_weight(&self) -> bool {
         matches!(self.last_name(), "weight" | "bias")

@@ -3,8 +3,8 @@
 //! Weights go in the order of their signal-to-noise ratio |μ|/σ, the least first (Fortunato, Blundell and
 //! Vinyals 2017, section 6.1, fig. 2; Blundell et al. 2015, section 5.1). Where weights are points, the root
 //! mean square of the weights of their map takes the place of σ: maps have inputs of different sizes, so that
-//! magnitudes compare within a map only. A block goes by ‖μ‖ over the root of Σσ². Biases and embeddings
-//! stay.
+//! magnitudes compare within a map only. A block goes by ‖μ‖ over the root of Σσ². Biases stay. An embedding
+//! counts as a map among weights; it has no blocks, because a kernel gathers its rows and multiplies none.
 
 use quaver::checkpoint::ModelSpec;
 use quaver::export::blocks_of_weights;
@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::parameters::{NamedTensor, Parameters, maps};
 use super::tensors::{posteriors, to_vec};
+use super::token_net::EMBEDDING_WEIGHT;
 
 /// What is removed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,7 +69,7 @@ impl PruningOrder {
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, unit: PruningUnit) -> Self {
-        let maps = map_units(spec, unit);
+        let maps = map_units(spec, parameters, unit);
         let count = maps.iter().flat_map(|map| &map.units).max().map_or(0, |last| last + 1);
         let posteriors = posteriors(parameters);
         let criterion = match posteriors {
@@ -125,12 +126,16 @@ fn mean_square(values: &[f32]) -> f64 {
     values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The units of the weights of every map.
-fn map_units(spec: &ModelSpec, unit: PruningUnit) -> Vec<MapUnits> {
+/// The units of the weights of every map, and of an embedding if weights go one by one.
+fn map_units(spec: &ModelSpec, parameters: &Parameters, unit: PruningUnit) -> Vec<MapUnits> {
     let names = maps(spec).map(|map| format!("{}.weight", map.name));
-    let units: Vec<Vec<usize>> = match unit {
-        PruningUnit::Weight => maps(spec).map(|map| (0..map.rows * map.columns).collect()).collect(),
-        PruningUnit::Block => blocks_of_weights(spec),
+    let units: Vec<(String, Vec<usize>)> = match unit {
+        PruningUnit::Weight => {
+            let embedding = parameters.get(EMBEDDING_WEIGHT).map(|list| list.name.clone());
+            let count = |name: &str| parameters.get(name).map_or(0, |list| list.values.len());
+            names.chain(embedding).map(|name| (name.clone(), (0..count(&name)).collect())).collect()
+        }
+        PruningUnit::Block => names.zip(blocks_of_weights(spec)).collect(),
     };
     let mut first = 0;
     let after_others = |(name, units): (String, Vec<usize>)| {
@@ -139,7 +144,7 @@ fn map_units(spec: &ModelSpec, unit: PruningUnit) -> Vec<MapUnits> {
         first += own;
         MapUnits { name, units }
     };
-    names.zip(units).map(after_others).collect()
+    units.into_iter().map(after_others).collect()
 }
 
 /// Weights that are left in every map that was pruned, by the name of the map.

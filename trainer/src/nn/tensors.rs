@@ -296,17 +296,12 @@ impl<'a> Leaves<'a> {
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
         let noise = self.method.weight_noise;
         let (weight, weight_var) = noisy_weights(matrix(weight), weight_var.map(matrix), noise);
-        match self.mask(named).map(matrix) {
-            Some(mask) => (weight * mask.clone(), weight_var.map(|var| var * mask)),
-            None => (weight, weight_var),
-        }
+        masked(weight, weight_var, self.mask(named).map(matrix))
     }
 
-    /// One for every weight that pruning has left, zero for the others; nothing if none was pruned.
+    /// One for every weight that pruning has left; nothing if none was pruned.
     fn mask(&self, named: &NamedTensor) -> Option<Tensor<1>> {
-        let mask: Vec<f32> = named.kept.as_ref()?.iter().map(|kept| f32::from(u8::from(*kept))).collect();
-        let shape = [mask.len()];
-        Some(Tensor::from_data(TensorData::new(mask, shape), &self.tensors[0].device()))
+        named.mask().map(|mask| constant(mask, &self.tensors[0].device()))
     }
 
     /// Means and variances of a list of weights.
@@ -333,10 +328,15 @@ impl<'a> Leaves<'a> {
     }
 }
 
+/// Numbers on a device whose gradient is not tracked.
+pub(super) fn constant(values: Vec<f32>, device: &Device) -> Tensor<1> {
+    let shape = [values.len()];
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
 /// Numbers on a device; their gradient is tracked if the device is one with autodiff.
 pub(super) fn leaf(values: Vec<f32>, device: &Device) -> Tensor<1> {
-    let shape = [values.len()];
-    let tensor = Tensor::from_data(TensorData::new(values, shape), device);
+    let tensor = constant(values, device);
     if device.is_autodiff() { tensor.require_grad() } else { tensor }
 }
 
@@ -353,6 +353,18 @@ pub(super) fn noisy_weights(
     };
     let MomentTensors { mean, var } = NoiseLayer::Fixed(coefficients).apply(MomentTensors { mean, var });
     (mean, var)
+}
+
+/// Moments of weights, zero where they are pruned: noise on weights has no effect there.
+pub(super) fn masked(
+    mean: Tensor<2>,
+    var: Option<Tensor<2>>,
+    mask: Option<Tensor<2>>,
+) -> (Tensor<2>, Option<Tensor<2>>) {
+    match mask {
+        Some(mask) => (mean * mask.clone(), var.map(|var| var * mask)),
+        None => (mean, var),
+    }
 }
 
 /// The gradient of a parameter, taken out so that it need not be copied; zero if the loss does not depend on

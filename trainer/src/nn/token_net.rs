@@ -24,6 +24,9 @@ pub use super::gather::NONE;
 /// Prefix of the names of an embedding's parameters.
 pub(crate) const EMBEDDING: &str = "embedding.";
 
+/// Name of the list of an embedding's weights.
+pub(crate) const EMBEDDING_WEIGHT: &str = "embedding.weight";
+
 /// The parameters of a network and of its embedding as tensors on a device.
 #[derive(Clone, Debug)]
 pub struct TokenTensors {
@@ -142,18 +145,24 @@ mod tests {
         found
     }
 
+    /// A network with an embedding of nine tokens.
+    fn with_embedding(spec: &ModelSpec, posterior: WeightPosterior) -> Parameters {
+        let method = TrainingMethod { posterior, ..TrainingMethod::default() };
+        let mut parameters = InitConfig::default().parameters_for(spec, method, 1);
+        let names = posterior.spread().map(|spread| format!("weight{}", spread.suffix()));
+        for (index, name) in std::iter::once("weight".to_string()).chain(names).enumerate() {
+            let mut list = NamedTensor::zeros(format!("{EMBEDDING}{name}"), &[9, 3]);
+            list.values = normals(&mut stream(index as u64, Purpose::Embedding), 27);
+            parameters.tensors.push(list);
+        }
+        parameters
+    }
+
     #[test]
     fn rows_of_other_tokens_change_no_bit() {
         let spec = test_spec(3, 2, &[(CellKind::Lstm, 4)]);
         for posterior in [WeightPosterior::Point, WeightPosterior::Ropd] {
-            let method = TrainingMethod { posterior, ..TrainingMethod::default() };
-            let mut parameters = InitConfig::default().parameters_for(&spec, method, 1);
-            let names = posterior.spread().map(|spread| format!("weight{}", spread.suffix()));
-            for (index, name) in std::iter::once("weight".to_string()).chain(names).enumerate() {
-                let mut list = NamedTensor::zeros(format!("{EMBEDDING}{name}"), &[9, 3]);
-                list.values = normals(&mut stream(index as u64, Purpose::Embedding), 27);
-                parameters.tensors.push(list);
-            }
+            let parameters = with_embedding(&spec, posterior);
             let device = Device::flex().autodiff();
             let all = measured(&spec, &TokenTensors::new(&spec, &parameters, &device));
             let some = measured(&spec, &TokenTensors::for_tokens(&spec, &parameters, &TOKENS, &device));
@@ -163,6 +172,32 @@ mod tests {
             // No token at all: rows that nobody reads.
             let tensors = TokenTensors::for_tokens(&spec, &parameters, &[NONE], &device);
             assert_eq!(tensors.embedded(NoiseCoefficients::none()).len(), 3);
+        }
+    }
+
+    #[test]
+    fn pruned_numbers_of_an_embedding_have_neither_variance_nor_gradient() {
+        let spec = test_spec(3, 2, &[(CellKind::Lstm, 4)]);
+        for posterior in [WeightPosterior::Point, WeightPosterior::Ropd] {
+            let mut parameters = with_embedding(&spec, posterior);
+            // The second number of every row, with a variance far from zero in its list.
+            let kept: Vec<bool> = (0..27).map(|index| index % 3 != 1).collect();
+            parameters.get_mut(EMBEDDING_WEIGHT).unwrap().kept = Some(kept.clone());
+            let device = Device::flex().autodiff();
+            let all = TokenTensors::new(&spec, &parameters, &device);
+            let embedded = all.embedded(NoiseCoefficients::none());
+            for (moments, kept) in embedded.iter().zip(&kept) {
+                assert_eq!(*moments == [0.0, 0.0], !kept);
+            }
+            let some = TokenTensors::for_tokens(&spec, &parameters, &TOKENS, &device);
+            let (all, some) = (measured(&spec, &all), measured(&spec, &some));
+            assert_eq!(all, some);
+            let lists = 1 + usize::from(posterior.spread().is_some());
+            for gradient in &all[all.len() - lists..] {
+                // Token 4, and only what is left of it.
+                let [first, second, third] = gradient[12..15] else { unreachable!() };
+                assert!(first != 0.0 && second == 0.0 && third != 0.0, "{gradient:?}");
+            }
         }
     }
 }

@@ -127,6 +127,31 @@ fn magnitudes_compare_within_their_map() {
 }
 
 #[test]
+fn an_embedding_is_pruned_by_weights_and_has_no_blocks() {
+    let method = BayesByBackprop { prior: WeightPrior::Learned, sharpening: None };
+    let (spec, mut parameters) = tiny(WeightPosterior::Bbb(method));
+    for name in [EMBEDDING_WEIGHT, "embedding.weight_rho"] {
+        parameters.tensors.push(NamedTensor::zeros(name.to_string(), &[2, 1]));
+    }
+    // With σ = ln 2 throughout, |μ| decides: 0.2 and 3 of the embedding against 1, 2 and 4 of the maps.
+    for (name, values) in [("layer0.weight", &[1.0, 2.0][..]), ("output.weight", &[4.0])] {
+        set(&mut parameters, name, values);
+        set(&mut parameters, &format!("{name}_rho"), &vec![0.0; values.len()]);
+    }
+    set(&mut parameters, EMBEDDING_WEIGHT, &[0.2, 3.0]);
+    let mut by_blocks = parameters.clone();
+    PruningOrder::new(&spec, &parameters, PruningUnit::Block).prune(&mut by_blocks, 0.5);
+    assert_eq!(by_blocks.get(EMBEDDING_WEIGHT).unwrap().kept, None);
+    let order = PruningOrder::new(&spec, &parameters, PruningUnit::Weight);
+    assert_eq!(order.units(), 5);
+    order.prune(&mut parameters, 0.6);
+    assert_eq!(left(&parameters), [false, true, true]);
+    assert_eq!(parameters.get(EMBEDDING_WEIGHT).unwrap().kept, Some(vec![false, true]));
+    let embedding = weights_left(&parameters).pop().unwrap();
+    assert_eq!(embedding, ("embedding".into(), WeightsLeft { left: 1, all: 2 }));
+}
+
+#[test]
 fn every_cell_has_a_unit_for_every_weight() {
     for cell in test_cells() {
         let spec = test_spec(3, 2, &[(cell, 5), (cell, 6)]);
