@@ -11,7 +11,8 @@ use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid
 #[serde(default, deny_unknown_fields)]
 pub struct InitConfig {
     /// Run folder whose best state training starts from, scaling included: fine-tuning of what was learned
-    /// from many recordings to one person or machine. Excludes all other keys of this section.
+    /// from many recordings to one person or machine. Excludes all other keys of this section, except
+    /// `sharpen_rate` where the run's posterior was not sharpened and this one is.
     pub from: Option<PathBuf>,
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs if not set.
     pub input_std_dev: Option<f32>,
@@ -86,8 +87,11 @@ impl InitConfig {
     pub(super) fn check(&self, units: Option<u16>) -> Result<(), InvalidValue> {
         check_rules("init", self, &Self::RULES)?;
         self.from.iter().try_for_each(|path| check_path("init.from", path))?;
-        if self.from.is_some() && *self != (InitConfig { from: self.from.clone(), ..InitConfig::default() }) {
-            return Err(invalid("init.from", "excludes the other keys of `[init]`; remove them"));
+        let alone =
+            InitConfig { from: self.from.clone(), sharpen_rate: self.sharpen_rate, ..InitConfig::default() };
+        if self.from.is_some() && *self != alone {
+            let problem = "excludes the other keys of `[init]` except `sharpen_rate`; remove them";
+            return Err(invalid("init.from", problem));
         }
         if self.recurrent_std_dev.is_some() && self.spectral_radius.is_some() {
             let problem =

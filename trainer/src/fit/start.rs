@@ -139,13 +139,19 @@ fn inherit<A: Architecture>(
         rows == usize::from(config.model.linear),
         "the run in `{shown}` has `model.linear = {rows}`: use it here as well"
     );
-    let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(
-        spec.fits(&source.parameters) && source.parameters.method == method,
-        "the run in `{shown}` trained another architecture: use the `[model]`, `[weights]` and learned noise of \
-         its config.toml"
+        config.init.sharpen_rate == 0.0 || source.parameters.method.posterior.sharpening().is_none(),
+        "the run in `{shown}` has learned the rates of sharpening: remove `init.sharpen_rate`"
     );
-    Ok((source.parameters, source.scaling))
+    let initial = spec.init_parameters(config, data, &source.scaling);
+    let parameters = source.parameters.sharpened_like(&initial).filter(|parameters| spec.fits(parameters));
+    let parameters = parameters.with_context(|| {
+        format!(
+            "the run in `{shown}` trained another architecture: use the `[model]`, `[weights]` and learned \
+             noise of its config.toml"
+        )
+    })?;
+    Ok((parameters, source.scaling))
 }
 
 /// Creates a new run. The state is written last: where it exists, all other files do.

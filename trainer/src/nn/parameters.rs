@@ -147,6 +147,24 @@ impl Parameters {
         Parameters { method: TrainingMethod { posterior: WeightPosterior::Point, ..self.method }, tensors }
     }
 
+    /// These parameters for the method of `initial`. A posterior that was not sharpened so far has the rates of
+    /// `initial`; nothing if the methods differ in anything else.
+    pub(crate) fn sharpened_like(mut self, initial: &Parameters) -> Option<Self> {
+        if self.method == initial.method {
+            return Some(self);
+        }
+        let posterior = initial.method.posterior.without_sharpening();
+        if self.method != (TrainingMethod { posterior, ..initial.method }) {
+            return None;
+        }
+        let is_rate = |named: &&NamedTensor| named.name.ends_with(RATE_SUFFIX);
+        for (place, rates) in initial.tensors.iter().enumerate().filter(|(_, named)| is_rate(named)) {
+            self.tensors.insert(place.min(self.tensors.len()), rates.clone());
+        }
+        self.method = initial.method;
+        Some(self)
+    }
+
     /// Noise variance of each output in standardised units; empty unless the likelihood is Gaussian.
     pub fn noise_var(&self, spec: &ModelSpec) -> Vec<f32> {
         if spec.likelihood == Likelihood::Gaussian && self.method.implicit_variance {

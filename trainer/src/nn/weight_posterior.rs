@@ -75,6 +75,16 @@ impl WeightPosterior {
             WeightPosterior::Point | WeightPosterior::Ropd | WeightPosterior::Vb => None,
         }
     }
+
+    /// The same posterior if it were not sharpened.
+    pub(super) fn without_sharpening(self) -> Self {
+        match self {
+            WeightPosterior::Bbb(method) => {
+                WeightPosterior::Bbb(BayesByBackprop { sharpening: None, ..method })
+            }
+            WeightPosterior::Point | WeightPosterior::Ropd | WeightPosterior::Vb => self,
+        }
+    }
 }
 
 impl From<&WeightsConfig> for WeightPosterior {

@@ -189,7 +189,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[init]\nfrom = 'runs/all'\nsparse = 3"),
-        "run.toml:5:8: `init.from` excludes the other keys of `[init]`; remove them"
+        "run.toml:5:8: `init.from` excludes the other keys of `[init]` except `sharpen_rate`; remove them"
     );
     assert_eq!(
         error("[data]\ntrain = { file = 'a.csv', rows = '9..', burn_in = 3 }\ntargets = 'next'", &[]),

@@ -286,6 +286,29 @@ fn train_from(first: &Path, data: &Dataset, out: &Path) -> anyhow::Result<RunSum
 }
 
 #[test]
+fn a_posterior_may_be_sharpened_after_it_was_trained() {
+    let [first, second, third] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let bbb = ["weights.posterior=bbb", "training.epochs=1", "training.learning_rate=0.000000000001"];
+    run(&config("lstm", &bbb), first.path(), false).unwrap();
+    let learned = RunState::<ModelSpec>::load(&RunFolder::new(first.path()).best_state()).unwrap();
+    let sharpened = |from: &Path, out: &Path| {
+        let from = format!("init.from={}", from.display());
+        let more = ["weights.sharpen=true", "init.sharpen_rate=0.5", from.as_str()];
+        run(&config("lstm", &[&bbb[..], &more].concat()), out, false)
+    };
+    sharpened(first.path(), second.path()).unwrap();
+    let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
+    for list in &learned.parameters.tensors {
+        assert_eq!(begun.parameters.get(&list.name), Some(list));
+    }
+    let rates = begun.parameters.get("layer0.weight_rate").unwrap();
+    assert!(rates.values.iter().all(|rate| *rate == 0.5), "{:?}", rates.values);
+    // Rates that were learned are not replaced.
+    let error = format!("{:#}", sharpened(second.path(), third.path()).unwrap_err());
+    assert!(error.contains("remove `init.sharpen_rate`"), "{error}");
+}
+
+#[test]
 fn what_another_run_has_learned_must_fit() {
     let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     run(&config("lstm", &["training.epochs=1"]), first.path(), false).unwrap();
