@@ -147,8 +147,8 @@ impl Parameters {
         Parameters { method: TrainingMethod { posterior: WeightPosterior::Point, ..self.method }, tensors }
     }
 
-    /// These parameters for the method of `initial`. A posterior that was not sharpened so far has the rates of
-    /// `initial`; nothing if the methods differ in anything else.
+    /// These parameters for the method of `initial`. A posterior that was not sharpened so far has the rates
+    /// of `initial`; nothing if the methods differ in anything else.
     pub(crate) fn sharpened_like(mut self, initial: &Parameters) -> Option<Self> {
         if self.method == initial.method {
             return Some(self);

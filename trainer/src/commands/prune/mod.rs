@@ -28,10 +28,10 @@ const CONVENTION: &str = "On the validation data, without further training: NLL 
 /// Remove the weights of a run that it can do without
 ///
 /// Weights are removed in the order of their signal-to-noise ratio |μ|/σ if they have variances
-/// (weights.posterior), otherwise of their magnitude relative to the other weights of their map; all maps are
-/// ordered together, that of an embedding among them; biases stay. With --blocks, whole blocks of four rows and
-/// two columns are removed, by their norm over their noise, and an embedding stays: the layout sparse stores and
-/// computes only what is left of them, so that a board gains flash and time.
+/// (weights.posterior), otherwise of their magnitude relative to the other weights of their map; all maps
+/// are ordered together, that of an embedding among them; biases stay. With --blocks, whole blocks of four
+/// rows and two columns are removed, by their norm over their noise, and an embedding stays: the layout
+/// sparse stores and computes only what is left of them, so that a board gains flash and time.
 ///
 /// Prints NLL and calibration on the validation data against the share that is removed, to choose a point by.
 /// With --keep and --out, writes a run folder in which that share is left: every command takes it like any
