@@ -61,7 +61,7 @@ pub struct Arguments {
     /// Train for this many epochs afterwards, with removed weights held at zero; a schedule runs over them.
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
-    /// Shares to remove for the curve, separated by commas.
+    /// Shares to remove for the curve, separated by commas; the run as it is always comes first.
     #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = parse_removed)]
     curve: Vec<f64>,
     /// Draw the curve, as a page (F.html) or as its first figure alone (F.svg).
@@ -168,8 +168,7 @@ fn prune<A: PrunableModel>(
     );
     let unit = if arguments.blocks { PruningUnit::Block } else { PruningUnit::Weight };
     let order = PruningOrder::new(trained.spec.network(), &trained.parameters, unit);
-    let mut shares = if arguments.curve.is_empty() { SHARES.to_vec() } else { arguments.curve.clone() };
-    shares.sort_by(f64::total_cmp);
+    let shares = shares(&arguments.curve);
     let mut counter = RunCounter::new("pruning", shares.len());
     let curve = pruning_curve(trained, &order, &shares, (config, data), || counter.count())?;
     let mut found = Pruning {
@@ -195,6 +194,14 @@ fn prune<A: PrunableModel>(
         draw(path, &page::page(&arguments.run, &found))?;
     }
     if arguments.json { print_json(&found) } else { print_text(&text::render(arguments, &found)) }
+}
+
+/// What is removed for the curve, in ascending order: changes are those from the first point, where all is left.
+fn shares(asked: &[f64]) -> Vec<f64> {
+    let mut shares = if asked.is_empty() { SHARES.to_vec() } else { [&[0.0], asked].concat() };
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    shares
 }
 
 /// Writes the run folder and trains, if that is asked for.
