@@ -68,6 +68,19 @@ fn monte_carlo_is_scored_next_to_moments() {
     fails(&["eval", &place.at("run"), "--sharpened"], &["weights.sharpen = true"]);
 }
 
+#[test]
+fn a_trained_posterior_is_sharpened_with_the_rates_that_the_user_sets() {
+    let place = Place::new();
+    let (config, drawn, sharpened) = (place.at("config.toml"), place.at("drawn"), place.at("sharpened"));
+    let small = ["--set", "training.epochs=1", "--set", "weights.posterior=bbb"];
+    succeeds(&[&["train", &config, "--out", &drawn][..], &small].concat());
+    let more = ["--from", &drawn, "--set", "weights.sharpen=true", "--set", "init.sharpen_rate=0.5"];
+    succeeds(&[&["train", &config, "--out", &sharpened][..], &small, &more].concat());
+    let found = json(&succeeds(&["eval", &sharpened, "--no-baselines", "--sharpened", "--json"]));
+    // Rates of zero would shift nothing.
+    assert!(found["sharpened"]["divergence"].as_f64().is_some_and(|nats| nats > 1e-6), "{found}");
+}
+
 /// Targets four times as far from the predictions as in training: intervals that follow them cover more of
 /// them, and the more often they are told the truth, the more.
 #[test]

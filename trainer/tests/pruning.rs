@@ -150,7 +150,8 @@ fn models_of_text_are_pruned_too() {
     let found = json(&succeeds(&["prune", &pruned, "--curve", "0", "--json"]));
     let whole = &found["curve"][0];
     assert!((number(whole, "nll") - number(&evaluated, "nll")).abs() < 1e-9);
-    // Sixteen units: four gates over eight numbers of the embedding and sixteen units, and the output map.
-    let all = 4 * 16 * 24 + 16 * evaluated["vocabulary"].as_u64().expect("a size");
+    // Sixteen units: four gates over eight numbers of the embedding and sixteen units, and per symbol its
+    // eight numbers and a row of the output map.
+    let all = 4 * 16 * 24 + (8 + 16) * evaluated["vocabulary"].as_u64().expect("a size");
     assert_eq!((&whole["weights"]["left"], &whole["weights"]["all"]), (&(all / 2).into(), &all.into()));
 }

@@ -57,7 +57,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(run) = &arguments.from {
         let run = std::path::absolute(run)
             .with_context(|| format!("{}: cannot resolve this path", run.display()))?;
-        config.init = InitConfig { from: Some(run), ..InitConfig::default() };
+        let sharpen_rate = config.init.sharpen_rate;
+        config.init = InitConfig { from: Some(run), sharpen_rate, ..InitConfig::default() };
     }
     let left = Config::left_to_data(&arguments.config, &arguments.set)?;
     let data = config.load_data()?;

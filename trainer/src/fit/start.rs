@@ -141,7 +141,7 @@ fn inherit<A: Architecture>(
     );
     ensure!(
         config.init.sharpen_rate == 0.0 || source.parameters.method.posterior.sharpening().is_none(),
-        "the run in `{shown}` has learned the rates of sharpening: remove `init.sharpen_rate`"
+        "the run in `{shown}` has learned the rates of sharpening: remove `init.sharpen_rate`, or set it to 0"
     );
     let initial = spec.init_parameters(config, data, &source.scaling);
     let parameters = source.parameters.sharpened_like(&initial).filter(|parameters| spec.fits(parameters));

@@ -298,8 +298,11 @@ fn a_posterior_may_be_sharpened_after_it_was_trained() {
     };
     sharpened(first.path(), second.path()).unwrap();
     let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
-    for list in &learned.parameters.tensors {
-        assert_eq!(begun.parameters.get(&list.name), Some(list));
+    for tensor in &learned.parameters.tensors {
+        let kept = &begun.parameters.get(&tensor.name).unwrap().values;
+        // One epoch at a rate of 10⁻¹² moves nothing further than that, also parameters that begin at zero.
+        let moved = kept.iter().zip(&tensor.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(moved < 1e-9, "{} moved by {moved}", tensor.name);
     }
     let rates = begun.parameters.get("layer0.weight_rate").unwrap();
     assert!(rates.values.iter().all(|rate| *rate == 0.5), "{:?}", rates.values);
