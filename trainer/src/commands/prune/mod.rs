@@ -196,7 +196,7 @@ fn prune<A: PrunableModel>(
     if arguments.json { print_json(&found) } else { print_text(&text::render(arguments, &found)) }
 }
 
-/// What is removed for the curve, in ascending order: changes are those from the first point, where all is left.
+/// What is removed for the curve, ascending from nothing: changes are those from the first point.
 fn shares(asked: &[f64]) -> Vec<f64> {
     let mut shares = if asked.is_empty() { SHARES.to_vec() } else { [&[0.0], asked].concat() };
     shares.sort_by(f64::total_cmp);
