@@ -21,7 +21,7 @@ use super::weight_vars::{
     BIAS_VAR_LIMIT, LARGEST_SQUARE_EXPONENT, SHARED_VAR_SCALE_LIMIT, WEIGHT_VAR_SCALE_LIMIT, WeightVarParams,
 };
 use crate::encode::{AffineSource, Role};
-use crate::format::{AffineShape, Error, WriteError, extend_padded};
+use crate::format::{Error, WriteError, extend_padded};
 use crate::limits::VAR_LIMIT;
 use crate::spec::Layout;
 
@@ -33,10 +33,20 @@ pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) ->
     let AffineSource { shape, role, .. } = source;
     check_variances(source)?;
     let objectives = Objectives::new(source);
-    let rows: Vec<Row> =
+    let mut rows: Vec<Row> =
         source_rows(source).iter().map(|row| Row::new(row, shape.layout, &objectives)).collect();
-    let quant_params = quant_params(&rows, *shape, *role, source.one_hot);
-    let weight_vars = shape.weight_variance.then(|| weight_var_params(&rows, &quant_params));
+    let mut quant_params = params_of_rows(&rows, source);
+    if shape.propagates && stores_squares(shape.layout) && !quant_params.is_sound() {
+        let most = square_sums(shape.layout).0 >> (quant_params.variance_bits + quant_params.missing_bits());
+        rows.iter_mut().for_each(|row| row.limit_squares(most));
+        quant_params = params_of_rows(&rows, source);
+    }
+    let mut weight_vars = shape.weight_variance.then(|| weight_var_params(&rows, &quant_params));
+    if let Some(params) = weight_vars.filter(|params| !params.is_sound(&quant_params)) {
+        let most = i64::from(SUM_LIMIT) >> (params.square_bits + params.missing_bits(&quant_params));
+        rows.iter_mut().for_each(|row| row.limit_weight_vars(most));
+        weight_vars = Some(weight_var_params(&rows, &quant_params));
+    }
     if !quant_params.is_sound() || weight_vars.is_some_and(|params| !params.is_sound(&quant_params)) {
         return Err(WriteError::Scales { part: role.part() });
     }
@@ -105,7 +115,8 @@ struct FixedRow {
 }
 
 /// The finest scales with which no row can overflow.
-fn quant_params(rows: &[Row], shape: AffineShape, role: Role, one_hot: bool) -> QuantParams {
+fn params_of_rows(rows: &[Row], source: &AffineSource<'_>) -> QuantParams {
+    let AffineSource { shape, role, one_hot, .. } = *source;
     // Inputs of the model are not bounded by one, as units are, unless they are tokens.
     let input_limit = if matches!(role, Role::Layer { index: 0, .. }) && !one_hot { INPUT_LIMIT } else { 1 };
     let largest_sum = |row: &Row| {

@@ -172,7 +172,12 @@ impl QuantParams {
             && (0..=32767).contains(&self.input_limit)
             && (1..=14).contains(&self.variance_bits)
             && (LEAST_EXPONENT..=LARGEST_EXPONENT).contains(&self.variance_exponent)
-            && self.wide_bits() >= WIDE_VAR_BITS
+            && self.missing_bits() == 0
+    }
+
+    /// How many more bits the codes of variances need for a wide variance of one.
+    pub(super) fn missing_bits(&self) -> u32 {
+        WIDE_VAR_BITS.saturating_sub(self.wide_bits())
     }
 }
 

@@ -67,6 +67,13 @@ impl WeightVarParams {
         (1 << (self.square_bits + self.largest_narrowing()).min(LARGEST_SQUARE_BITS)) - 1
     }
 
+    /// How many more bits the codes of m̃² need, so that no squared mean of a unit saturates.
+    #[cfg(feature = "write")]
+    pub(super) fn missing_bits(&self, quant_params: &QuantParams) -> u32 {
+        let bits = ((quant_params.unit * quant_params.unit) as u32).max(1).ilog2() + 1;
+        bits.saturating_sub(self.square_bits + self.largest_narrowing())
+    }
+
     /// Whether a step with these scales stays inside its integers, and no squared mean of a unit saturates.
     pub(super) fn is_sound(&self, quant_params: &QuantParams) -> bool {
         (1..=14).contains(&self.square_bits)

@@ -103,6 +103,31 @@ impl Row {
             weight_var_scale,
         }
     }
+
+    /// Gives the squares a coarser scale where their codes add up to more than `most`.
+    ///
+    /// All rows of a map share the bits of their inputs' variances. A row whose squares are all alike, such
+    /// as those of a unit that training left at its prior, has the largest codes in every column and would
+    /// take these bits from rows of larger weights.
+    pub(super) fn limit_squares(&mut self, most: i64) {
+        limit_sum(&mut self.squares, &mut self.square_scale, most);
+    }
+
+    /// The same for weight variances, whose rows share the bits of squared means.
+    pub(super) fn limit_weight_vars(&mut self, most: i64) {
+        limit_sum(&mut self.weight_vars, &mut self.weight_var_scale, most);
+    }
+}
+
+/// Makes codes smaller and their scale larger where they add up to more than `most`.
+fn limit_sum(codes: &mut Vec<i64>, scale: &mut f64, most: i64) {
+    let sum: i64 = codes.iter().sum();
+    if sum > most {
+        // Codes are carried to their sum, which may end half a code above it.
+        let factor = sum as f64 / (most - 1).max(1) as f64;
+        *codes = carried(&codes.iter().map(|code| *code as f64 / factor).collect::<Vec<_>>());
+        *scale *= factor;
+    }
 }
 
 /// E[w²] = μ² + τ; without weight variances μ².
@@ -172,6 +197,18 @@ mod tests {
                 assert!(codes.iter().any(|code| *code != 0));
             }
         }
+    }
+
+    #[test]
+    fn codes_that_are_all_alike_take_a_coarser_scale_and_keep_their_sum() {
+        let (mut codes, mut scale) = rounded(&[0.01; 100], None);
+        limit_sum(&mut codes, &mut scale, 12_700);
+        assert_eq!(codes, [127; 100], "enough room: nothing changes");
+        limit_sum(&mut codes, &mut scale, 512);
+        let sum: i64 = codes.iter().sum();
+        assert!((500..=512).contains(&sum), "{sum}");
+        // Half a code, by which carried codes may miss their sum.
+        assert!((sum as f64 * scale - 1.0).abs() <= 0.5 * scale + 1e-6, "{sum} × {scale}");
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub(super) fn score_rows(scores: &Scores) -> Vec<Vec<String>> {
 }
 
 fn output_row(output: &OutputScores) -> Vec<String> {
-    let numbers = [output.nll, output.mse, output.r2, output.crps];
+    let numbers = numbers(output.nll, output.mse, output.r2, output.crps);
     let variances = (output.uncertainty.epistemic, output.uncertainty.aleatoric);
     let coverage =
         Coverage { shares: &output.uncertainty.coverage, std_errors: &output.uncertainty.coverage_std_error };
@@ -108,7 +108,7 @@ fn output_row(output: &OutputScores) -> Vec<String> {
 }
 
 fn total_row(scores: &Scores) -> Vec<String> {
-    let numbers = [scores.nll, scores.mse, scores.r2, scores.crps];
+    let numbers = numbers(scores.nll, scores.mse, scores.r2, scores.crps);
     let coverage =
         Coverage { shares: &scores.uncertainty.coverage, std_errors: &scores.uncertainty.coverage_std_error };
     row(
@@ -119,6 +119,16 @@ fn total_row(scores: &Scores) -> Vec<String> {
         (scores.uncertainty.epistemic, scores.uncertainty.aleatoric),
         scores.n,
     )
+}
+
+/// The first cells of a row.
+fn numbers(nll: f64, mse: f64, r2: f64, crps: f64) -> [String; 4] {
+    [format!("{nll:.4}"), format!("{mse:.4}"), explained(r2), format!("{crps:.4}")]
+}
+
+/// R²; `-` for outputs that never change, which have no variance to explain.
+fn explained(r2: f64) -> String {
+    if r2.is_nan() { "-".into() } else { format!("{r2:.4}") }
 }
 
 /// Coverage and its standard error by the percentage of the interval.
@@ -136,14 +146,14 @@ impl Coverage<'_> {
 
 fn row(
     name: &str,
-    numbers: [f64; 4],
+    numbers: [String; 4],
     coverage: Coverage<'_>,
     width: &BTreeMap<String, f64>,
     (epistemic, aleatoric): (f64, f64),
     n: usize,
 ) -> Vec<String> {
     let mut cells = vec![name.to_string()];
-    cells.extend(numbers.map(|number| format!("{number:.4}")));
+    cells.extend(numbers);
     cells.extend(["50", "90", "95"].map(|percent| coverage.cell(percent)));
     cells.push(width.get("90").map_or("-".into(), |width| format!("{width:.4}")));
     cells.push(per_cent(epistemic / (epistemic + aleatoric)));
@@ -193,7 +203,7 @@ pub(in crate::commands) fn comparison_row(name: &str, scores: &Scores) -> Vec<St
         standardised,
         number(mse),
         number(sse_per_step),
-        number(r2),
+        explained(*r2),
         number(crps),
         coverage,
     ]
@@ -215,4 +225,15 @@ pub(super) fn comparison(found: &Evaluation) -> String {
         best.name,
         found.scores.mse / best.scores.mse
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_never_changes_has_no_r2_but_every_other_number() {
+        assert_eq!(numbers(0.5, 0.0, f64::NAN, 0.25), ["0.5000", "0.0000", "-", "0.2500"]);
+        assert_eq!(numbers(f64::NAN, 1.0, -0.5, 0.25), ["NaN", "1.0000", "-0.5000", "0.2500"]);
+    }
 }
