@@ -47,6 +47,14 @@ fn networks() -> Vec<Pruned> {
         pruned("pruned-next", &[(LSTM, 6), (GRU, 4)], next, 0.85, Rows::Gaps),
         pruned("pruned-hostile", &[(GRU, 8), (ELMAN, 8)], base, 0.75, Rows::Hostile),
         pruned("pruned-weight-variance", &[(LSTM, 6), (GRU, 5), (ELMAN, 7)], varied, 0.8, Rows::Gaps),
+        // Lists of weight variances, more pairs in each than a kernel takes in one turn.
+        pruned(
+            "pruned-weight-variance-wide",
+            &[(LSTM, 24), (GRU, 16), (ELMAN, 20)],
+            varied,
+            0.5,
+            Rows::Ordinary,
+        ),
         pruned("pruned-nowhere", &[(LSTM, 5), (GRU, 4)], base, 0.0, Rows::Ordinary),
         pruned("pruned-everywhere", &[(LSTM, 5), (GRU, 4)], base, 1.0, Rows::Ordinary),
     ]

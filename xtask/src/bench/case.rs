@@ -60,8 +60,10 @@ impl Case {
                 cases.extend(SIZES.map(sized));
             }
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
-            let end = Some(WEIGHT_VARIANCE);
-            cases.extend(SIZES.map(|(inputs, hidden)| Case { cell, inputs, hidden, storage: "fast", end }));
+            for storage in ["fast", "sparse"] {
+                let end = Some(WEIGHT_VARIANCE);
+                cases.extend(SIZES.map(|(inputs, hidden)| Case { cell, inputs, hidden, storage, end }));
+            }
         }
         let varied = |storage| Case::middle("lstm", storage, Some(WEIGHT_VARIANCE));
         cases.extend(["int8", "f32"].map(varied));
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!(signed.iter().map(Case::model).collect::<Vec<_>>(), ["lstm-16-64-fast"]);
         let pruned = |only| Case::selected(only).iter().map(Case::pruned).collect::<Vec<_>>();
         assert_eq!(pruned("lstm-3-20-sparse50"), [0.5]);
-        assert_eq!(pruned("gru-16-64-s"), [0.0, 0.8]);
+        assert_eq!(pruned("gru-16-64-s"), [0.0, 0.8, 0.8]);
         let typical = Case::all().into_iter().filter(Case::is_typical);
         assert_eq!(typical.map(|case| case.cell).collect::<Vec<_>>(), ["lstm", "gru", "elman"]);
         let [fast, mean, signed] = ["gru-8-32-fast", "gru-8-32-mean", "lstm-8-32-fast-signed"]

@@ -105,7 +105,7 @@ macro_rules! gru_asm {
             weight_vars = const argument_offset(offset_of!(GruArgs<'_>, weight_vars)),
             lists = const LISTS as usize,
             weight_variances = const WEIGHT_VARS as usize,
-            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms,
+            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms::<LISTS>,
             $($also)*
         )
     };

@@ -95,7 +95,7 @@ macro_rules! layer_asm {
             ends = const $crate::quantized::kernels::layer_args::ENDS,
             lists = const LISTS as usize,
             weight_variances = const WEIGHT_VARS as usize,
-            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms
+            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms::<LISTS>
         )
     };
 }

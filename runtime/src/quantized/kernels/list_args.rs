@@ -6,6 +6,7 @@ use super::words::words;
 use crate::spec::Architecture;
 
 /// Lists of a map, and how far a layer has come with them. Null pointers of a dense one.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct ListArgs {
     /// The list of the next four rows.
@@ -26,8 +27,7 @@ const _: () = {
 };
 
 impl ListArgs {
-    /// `None` if each group has several lists, if weights have variances, which only the portable walk takes
-    /// from lists, or if the ends are not at a multiple of four.
+    /// `None` if each group has several lists, or if the ends are not at a multiple of four.
     #[inline(always)]
     pub(super) fn new<A: Architecture>(map: &QuantizedView<'_, A>) -> Option<Self> {
         if map.lists().is_empty() {
@@ -41,7 +41,6 @@ impl ListArgs {
     fn of_lists<A: Architecture>(map: &QuantizedView<'_, A>) -> Option<Self> {
         let (ends, list) = (words(map.lists().ends.as_flattened())?, map.lists().indices.as_ptr());
         let one_each = spans(map.padded) == 1 && ends.len() >= map.padded.groups;
-        let complete = one_each && map.weight_vars().params().is_none();
-        complete.then_some(ListArgs { list, list_end: list, ends: ends.as_ptr(), indices: list })
+        one_each.then_some(ListArgs { list, list_end: list, ends: ends.as_ptr(), indices: list })
     }
 }

@@ -7,6 +7,7 @@ use core::ptr::NonNull;
 
 use super::super::format::QuantizedView;
 use super::input::{QuantizedInput, TermShifts};
+use super::list_args::ListArgs;
 use super::words::words;
 use crate::spec::Architecture;
 
@@ -17,6 +18,8 @@ pub(super) struct WeightVarArgs {
     pub(super) stream: NonNull<u32>,
     /// Bytes from a variance to the squared mean of its column.
     pub(super) to_squares: usize,
+    /// Where the lists of the next rows are: sums over weight variances walk them for themselves.
+    pub(super) lists: ListArgs,
     pub(super) terms: TermShifts,
 }
 
@@ -24,13 +27,15 @@ pub(super) struct WeightVarArgs {
 const _: () = assert!(core::mem::offset_of!(WeightVarArgs, to_squares) == 4);
 
 impl WeightVarArgs {
-    /// `None` without weight variances, or if the address of the stream is no multiple of four.
+    /// `None` without weight variances, if the address of the stream is no multiple of four, or if a layer's
+    /// kernel cannot walk the lists either.
     #[inline(always)]
     pub(super) fn new<A: Architecture>(map: &QuantizedView<'_, A>, input: &QuantizedInput<'_>) -> Option<Self> {
         let stream = if input.terms.present { words(map.weight_vars().stream())? } else { return None };
         Some(WeightVarArgs {
             stream: NonNull::from(stream).cast(),
             to_squares: 2 * map.padded.cols,
+            lists: ListArgs::new(map)?,
             terms: input.terms,
         })
     }
@@ -107,12 +112,15 @@ macro_rules! add_terms {
 }
 pub(super) use add_terms;
 
-/// Passes lines of assembler to the macro `$asm`, with the offsets of shifts in [`WeightVarArgs`] as
-/// operands.
+/// Passes lines of assembler to the macro `$asm`, with the offsets of lists and shifts in [`WeightVarArgs`]
+/// as operands, and whether there may be lists (`LISTS`).
 macro_rules! weight_var_asm {
     ($asm:ident, $($line:expr),+ $(,)?) => {
         $asm!(
             $($line),+;
+            lists = const LISTS as usize,
+            list = const core::mem::offset_of!(WeightVarArgs, lists.list),
+            ends = const core::mem::offset_of!(WeightVarArgs, lists.ends),
             shift_vars = const core::mem::offset_of!(WeightVarArgs, terms.vars),
             shift_squares = const core::mem::offset_of!(WeightVarArgs, terms.squares),
             shift_biases = const core::mem::offset_of!(WeightVarArgs, terms.biases),

@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-use super::blocks::sums_of_blocks;
+use super::blocks::{sums_of_blocks, sums_of_pairs};
 use super::moments::scale_sums;
 use crate::quantized::kernels::weight_var_args::WeightVarArgs;
 
@@ -11,14 +11,14 @@ use crate::quantized::kernels::weight_var_args::WeightVarArgs;
 ///
 /// | registers | |
 /// |---|---|
-/// | in | r0: four mantissas of Σ ṽ (μ² + τ); r1: variances; r2: blocks; r3: [`WeightVarArgs`]; lr: where to return |
-/// | out | behind r0: mantissas of all terms; the stream of the arguments: the next four rows |
-/// | clobbered | r0 to r11, flags |
+/// | in | r0: four mantissas of Σ ṽ (μ² + τ); r1: variances; r2: blocks, 0 if pairs are listed; r3: [`WeightVarArgs`]; lr: where to return |
+/// | out | behind r0: mantissas of all terms; stream and lists of the arguments: the next four rows |
+/// | clobbered | r0 to r12, flags |
 ///
 /// # Safety
 /// Called by kernels alone, not by the rules of C. There must be variances, four words to each block, as many
-/// squared means at the distance in the arguments, and in the stream as many blocks, with four scales and
-/// four variances behind them.
+/// squared means at the distance in the arguments, and in the stream as many blocks, or two words for each
+/// byte of the next list, with four scales and four variances behind them.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn weight_var_terms() {
     naked_asm!(
@@ -29,7 +29,10 @@ pub(super) unsafe extern "C" fn weight_var_terms() {
         "ldr     r0, [r3, #{to_squares}]",
         "adds    r1, r1, r0",
         "ldr     r0, [r3, #{stream}]",
+        "cmp     r2, #0",
+        "beq     4f",
         "bl      {sums_of_blocks}",
+        "3:",
         "mov     r1, sp",
         "stm     r1!, {{r4-r7}}",
         "mov     r1, sp",
@@ -59,12 +62,27 @@ pub(super) unsafe extern "C" fn weight_var_terms() {
         "bne     2b",
         "add     sp, #24",
         "pop     {{r2, pc}}",
+        "4:",
+        "ldr     r2, [r3, #{list}]",
+        "ldr     r4, [r3, #{ends}]",
+        "ldmia   r4!, {{r5}}",
+        "str     r4, [r3, #{ends}]",
+        "ldr     r4, [r3, #{indices}]",
+        "adds    r5, r5, r4",
+        "str     r5, [r3, #{list}]",
+        "movs    r3, r5",
+        "bl      {sums_of_pairs}",
+        "b       3b",
         stream = const offset_of!(WeightVarArgs, stream),
         to_squares = const offset_of!(WeightVarArgs, to_squares),
         vars = const offset_of!(WeightVarArgs, terms.vars),
         squares = const offset_of!(WeightVarArgs, terms.squares),
         biases = const offset_of!(WeightVarArgs, terms.biases),
+        list = const offset_of!(WeightVarArgs, lists.list),
+        ends = const offset_of!(WeightVarArgs, lists.ends),
+        indices = const offset_of!(WeightVarArgs, lists.indices),
         sums_of_blocks = sym sums_of_blocks,
+        sums_of_pairs = sym sums_of_pairs,
         scale_sums = sym scale_sums,
     )
 }

@@ -7,18 +7,23 @@ use super::super::weight_var_args::{WeightVarArgs, add_terms, weight_var_asm};
 /// | registers | |
 /// |---|---|
 /// | in | r1: [`WeightVarArgs`]; r2, r3: variances and their end; r4 to r7: mantissas of Σ ṽ (μ² + τ) |
-/// | out | r4 to r7: mantissas of all terms; the stream of the arguments: the next four rows |
+/// | out | r4 to r7: mantissas of all terms; stream and lists of the arguments: the next four rows |
 /// | clobbered | r0 to r3, r8 to r12, lr, flags |
 ///
 /// # Safety
 /// Called by kernels alone, not by the rules of C. There must be variances, a multiple of four words, as many
-/// squared means at the distance in the arguments, and in the stream as many blocks, with four scales and
-/// four variances behind them.
+/// squared means at the distance in the arguments, and in the stream as many blocks, or two words for each
+/// byte of the next list, with four scales and four variances behind them.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
+pub(in crate::quantized) unsafe extern "C" fn weight_var_terms<const LISTS: bool>() {
     weight_var_asm!(
         dsp_asm,
         "push    {{r1, r4-r7, lr}}",
+        ".if     {lists}",
+        "ldrd    r4, r5, [r1, #{ends}]   @ ends, and the first list",
+        "cmp     r4, #0",
+        "bne.w   4f",
+        ".endif",
         "ldrd    r0, r1, [r1]            @ stream, to_squares",
         "add     r2, r2, r1",
         "add     r3, r3, r1",
@@ -28,6 +33,7 @@ pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
         "push    {{r1, r3}}",
         rows!("2", "2b", "21", "0", "4"),
         "pop     {{r1, r3}}",
+        "3:",
         "ldr     r1, [sp]",
         "ldmia   r0!, {{r2, r3, r8-r12, lr}}  @ scales and variances of biases",
         "str     r0, [r1]",
@@ -36,5 +42,23 @@ pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
         "smmul   r6, r6, r8",
         "smmul   r7, r7, r9",
         add_terms!(),
+        ".if     {lists}",
+        "4:",
+        "ldr     r8, [r1, #{list}]",
+        "ldr     r10, [r4], #4",
+        "str     r4, [r1, #{ends}]",
+        "add     r10, r10, r5",
+        "str     r10, [r1, #{list}]",
+        "ldrd    r0, r1, [r1]",
+        "add     r2, r2, r1",
+        "movs    r4, #0",
+        "movs    r5, #0",
+        "movs    r6, #0",
+        "movs    r7, #0",
+        "bl      75f",
+        row_sums!(),
+        "b.w     3b",
+        listed_sums!(),
+        ".endif",
     )
 }

@@ -1,5 +1,7 @@
 //! Elman layers: tanh of four rows of four groups a turn.
 
+use super::super::dsp;
+use super::frame::{BLOCKS_AT_ENTRY, WEIGHT_VARS_AT_ENTRY};
 use super::moments::tanh_four;
 use super::turns::layer;
 use crate::quantized::kernels::layer_args::LayerArgs;
@@ -46,11 +48,20 @@ unsafe extern "C" fn finish_four() {
     )
 }
 
-/// Replaces units of an Elman layer by tanh of their rows.
+/// Replaces units of an Elman layer by tanh of their rows (`dsp::tanh_layer`, if the map is pruned and has
+/// weight variances).
 ///
 /// # Safety
 /// As `dsp::tanh_layer`.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
-    mve_asm!(enter!("4"); finish = sym finish_four, layer = sym layer)
+    mve_asm!(
+        falls_back!(), enter!("4");
+        finish = sym finish_four,
+        layer = sym layer,
+        falls_back = const (LISTS & WEIGHT_VARS) as usize,
+        blocks_at_entry = const BLOCKS_AT_ENTRY,
+        weight_vars_at_entry = const WEIGHT_VARS_AT_ENTRY,
+        dsp = sym dsp::tanh_layer::<LISTS, WEIGHT_VARS>,
+    )
 }

@@ -1,5 +1,9 @@
 //! What a layer keeps on the stack, below its arguments and the registers it saves.
 
+use core::mem::offset_of;
+
+use crate::quantized::kernels::layer_args::LayerArgs;
+
 /// Bytes below the saved registers.
 pub(super) const LOCALS: usize = TERM_SHIFT + 4;
 /// Bytes between sp and what `layer_args::frame_offset` counts from: also d8 to d15.
@@ -179,6 +183,34 @@ macro_rules! unit_addresses {
             "vstrw.32 q0, [sp, #{first}]\n",
             "adds    r9, #64\n",
             "str     r9, [sp, #{units}]\n",
+        )
+    };
+}
+
+/// Where a layer finds arguments before it has pushed any: the first four words are in registers.
+pub(super) const BLOCKS_AT_ENTRY: usize = offset_of!(LayerArgs<'_>, mean_blocks) - 16;
+pub(super) const WEIGHT_VARS_AT_ENTRY: usize = offset_of!(LayerArgs<'_>, weight_vars) - 16;
+
+/// Goes to `dsp` with maps that are pruned and have weight variances, whose lists no vectors walk.
+///
+/// | registers | |
+/// |---|---|
+/// | in | as a layer |
+/// | out | the same |
+/// | clobbered | r12, flags |
+macro_rules! falls_back {
+    () => {
+        concat!(
+            ".if     {falls_back}\n",
+            "ldr     r12, [sp, #{blocks_at_entry}]\n",
+            "cmp     r12, #0\n",
+            "bne     9f\n",
+            "ldr     r12, [sp, #{weight_vars_at_entry}]\n",
+            "cmp     r12, #0\n",
+            "beq     9f\n",
+            "b.w     {dsp}\n",
+            "9:\n",
+            ".endif\n",
         )
     };
 }

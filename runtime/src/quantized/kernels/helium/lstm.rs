@@ -1,5 +1,7 @@
 //! LSTM layers: the gates of four units a turn.
 
+use super::super::dsp;
+use super::frame::{BLOCKS_AT_ENTRY, WEIGHT_VARS_AT_ENTRY};
 use super::moments::tanh_four;
 use super::turns::layer;
 use crate::quantized::kernels::layer_args::LayerArgs;
@@ -139,11 +141,20 @@ unsafe extern "C" fn finish_four() {
     )
 }
 
-/// Replaces units and cells of an LSTM layer by their next state.
+/// Replaces units and cells of an LSTM layer by their next state (`dsp::lstm_layer`, if the map is pruned and
+/// has weight variances).
 ///
 /// # Safety
 /// As `dsp::lstm_layer`.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn lstm_layer<const LISTS: bool, const WEIGHT_VARS: bool>(args: LayerArgs<'_>) {
-    mve_asm!(enter!("2"); finish = sym finish_four, layer = sym layer)
+    mve_asm!(
+        falls_back!(), enter!("2");
+        finish = sym finish_four,
+        layer = sym layer,
+        falls_back = const (LISTS & WEIGHT_VARS) as usize,
+        blocks_at_entry = const BLOCKS_AT_ENTRY,
+        weight_vars_at_entry = const WEIGHT_VARS_AT_ENTRY,
+        dsp = sym dsp::lstm_layer::<LISTS, WEIGHT_VARS>,
+    )
 }

@@ -5,7 +5,8 @@
 //! of all four groups: a lane is a unit of an LSTM, or every fourth unit of an Elman layer. The bits are
 //! those of the portable functions, which define them: `portable::dot`, `moments::tanh` and `cells`.
 //!
-//! What has no kernel here runs with those of `dsp`: GRUs that are pruned or whose weights have variances.
+//! What has no kernel here runs with those of `dsp`: GRUs that are pruned or whose weights have variances,
+//! and other layers with both.
 //!
 //! An interrupt may come at any instruction, and between the parts of one. In addition to what `dsp` says:
 //! vector registers are those of floating point, and exception entry saves their lower half, VPR and FPSCR
