@@ -322,8 +322,8 @@ fn a_topic_that_stops_widens_error_bars() {
     println!("{}: {}", case.name, heard.summary);
 }
 
-/// Values that never change, one that no sensor sends, and messages that cannot be read. Reports come once per
-/// second: four seconds leave several for each finding, also on a busy machine.
+/// Values that never change, one that no sensor sends, and messages that cannot be read. Reports come once
+/// per second: four seconds leave several for each finding, also on a busy machine.
 #[test]
 fn faults_are_diagnosed() {
     let Some(python) = python() else { return };
