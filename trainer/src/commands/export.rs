@@ -21,9 +21,9 @@ use crate::config::Config;
 use crate::data::Dataset;
 use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
-    Additions, AnomalyLimits, Encoding, InputRanges, QuantizationCost, RangeOptions, StorageOptions,
-    anomaly_limits, c_header, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
-    settle_density, stored_quantiles, variance_correction,
+    Additions, AnomalyLimits, Encoding, InputRanges, LayoutChoice, QuantizationCost, RangeOptions,
+    StorageOptions, WhyFloat, anomaly_limits, c_header, cost, encode, evidence_window, fit_widening,
+    gram_matrices, rust_constants, settle_density, stored_quantiles, variance_correction,
 };
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -227,6 +227,10 @@ pub(super) struct ExportedPredictor {
     pub(super) f32_bytes: Vec<u8>,
     #[serde(flatten)]
     pub(super) cost: QuantizationCost,
+    layout: String,
+    /// Why the layout is `float` although it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_float: Option<WhyFloat>,
     /// Factors on the variances, one per output, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Vec<f32>>,
@@ -300,7 +304,7 @@ struct Settled<'a> {
     state: &'a RunState,
     options: ExportOptions,
     data: &'a Dataset,
-    layout: Layout,
+    layout: LayoutChoice,
     gram_matrices: Vec<GramMatrices>,
     density: Option<DensitySpec>,
     additions: Additions,
@@ -319,13 +323,13 @@ impl<'a> Settled<'a> {
             WeightFormat::Int8 => gram_matrices(state, &data.train)?,
         };
         let density = settle_density(state, &data.train, &data.valid)?;
-        let (layout, additions) = (Layout::Float, Additions { ranges, ..Additions::default() });
+        let (layout, additions) = (Layout::Float.into(), Additions { ranges, ..Additions::default() });
         let mut settled = Settled { state, options, data, layout, gram_matrices, density, additions };
         if options.widen {
             settled.widen()?;
         }
         let encoding = settled.encoding(None);
-        settled.layout = options.storage.layout(state, &encoding, &[&data.train, &data.valid]);
+        settled.layout = options.storage.layout(state, &encoding, [&data.train, &data.valid])?;
         Ok(settled)
     }
 
@@ -416,7 +420,7 @@ impl<'a> Settled<'a> {
     }
 
     fn stored(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
-        encode(self.state, self.options.storage.format, self.layout, &self.encoding(factors))
+        encode(self.state, self.options.storage.format, self.layout.layout, &self.encoding(factors))
     }
 
     fn in_f32(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
@@ -426,7 +430,7 @@ impl<'a> Settled<'a> {
 
     /// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
     fn write(self, output: &Path, bytes: Vec<u8>, f32_bytes: Vec<u8>) -> Result<ExportedPredictor> {
-        let Settled { state, data, additions, .. } = self;
+        let Settled { state, data, additions, layout: LayoutChoice { layout, why_float }, .. } = self;
         let cost = cost(state.spec.likelihood, &state.target_names, &data.valid, &f32_bytes, &bytes)?;
         let constants = output.with_extension("rs");
         let name = output.file_name().context("--output must name a file")?.to_string_lossy();
@@ -442,6 +446,8 @@ impl<'a> Settled<'a> {
             bytes,
             f32_bytes,
             cost,
+            layout: format!("{layout:?}").to_lowercase(),
+            why_float,
             calibration,
             conformal,
             quantiles,
@@ -453,10 +459,9 @@ impl<'a> Settled<'a> {
 }
 
 fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {
-    let ExportedPredictor { bytes, cost, constants, .. } = exported;
+    let ExportedPredictor { bytes, cost, constants, layout, .. } = exported;
     let model = Model::load(bytes)?;
     let words = model.spec().arena_words();
-    let layout = format!("{:?}", model.spec().layout).to_lowercase();
     let mut text = format!(
         "{}: {} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n",
@@ -475,6 +480,7 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
             cost.nll_increase, cost.variance_ratio, cost.mean_shift
         );
     }
+    text += &why_float_line(exported.why_float.as_ref());
     if let Some(factors) = &exported.calibration {
         let named = cost.exported.per_output.iter().zip(factors);
         let named: Vec<String> =
@@ -524,6 +530,11 @@ fn render_conformal<'a>(conformal: &ConformalReport, names: impl Iterator<Item =
         "\n{}in calibrated standard deviations; conformal: by rank on the validation data\n",
         text_table::render(&rows)
     )
+}
+
+/// Why the layout is `float` although it was not asked for; nothing if it was, or is another.
+pub(super) fn why_float_line(why_float: Option<&WhyFloat>) -> String {
+    why_float.map_or(String::new(), |why| format!("\n{why}"))
 }
 
 /// How many inputs have plausible ranges, and what validation rows say about them; nothing without ranges.

@@ -7,14 +7,14 @@ use quaver::LatentModel;
 use quaver::checkpoint::{Forecast, Layout, WeightFormat, seal};
 use serde::Serialize;
 
-use super::export::{Arguments, ranges_line};
+use super::export::{Arguments, ranges_line, why_float_line};
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use crate::data::{Dataset, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
-    LatentCost, LatentEncoding, LatentStorageOptions, MAX_FAST_NLL_INCREASE, PriorGain, encode_latent,
-    latent_constants, latent_cost, refit_prior, sparse_or_fast,
+    LatentCost, LatentEncoding, LatentStorageOptions, LayoutChoice, MAX_FAST_NLL_INCREASE, PriorGain,
+    WhyFloat, encode_latent, fastest_layout, latent_constants, latent_cost, refit_prior,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -37,6 +37,9 @@ struct ExportedLatentModel {
     #[serde(skip_serializing_if = "Option::is_none")]
     implausible: Option<ImplausibleValues>,
     layout: String,
+    /// Why the layout is `float` although it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_float: Option<WhyFloat>,
     flash_bytes: usize,
     arena_words: usize,
     #[serde(skip)]
@@ -64,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
     if format == WeightFormat::Int8 {
         encoding = encoding.with_gram_matrices(state, forecast, &data.train)?;
     }
-    let layout = layout(arguments, state, some, forecast, &encoding)?;
+    let LayoutChoice { layout, why_float } = layout(arguments, state, some, forecast, &encoding)?;
     let storage = LatentStorageOptions { format, layout, forecast };
     let bytes = encode_latent(state, storage, &encoding)?;
     let cost = latent_cost(sequences, &full(forecast, &encoding)?, &bytes)?;
@@ -74,11 +77,15 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
     let ranges = ranges_line(network, implausible.as_ref());
     let written = write(&arguments.output, &bytes, cost, storage)?;
     arguments.write_c_header(&bytes)?;
-    let exported = ExportedLatentModel { prior: gain, implausible, ..written };
+    let exported = ExportedLatentModel { prior: gain, implausible, why_float, ..written };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     match arguments.json {
         true => print_json(&exported),
-        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, clean).trim_end())),
+        false => {
+            let text = render(arguments, &exported, clean);
+            let why_float = why_float_line(exported.why_float.as_ref());
+            print_text(&format!("{}{why_float}{ranges}\n", text.trim_end()))
+        }
     }
 }
 
@@ -116,21 +123,16 @@ fn layout(
     sequences: &[Sequence],
     forecast: Forecast,
     encoding: &LatentEncoding,
-) -> Result<Layout> {
-    if let Some(layout) = arguments.layout {
-        return Ok(layout.into());
-    }
+) -> Result<LayoutChoice> {
     let format = WeightFormat::from(arguments.weights);
-    if format == WeightFormat::F32 {
-        return Ok(Layout::Float);
+    match arguments.layout {
+        Some(layout) => return Ok(Layout::from(layout).into()),
+        None if format == WeightFormat::F32 => return Ok(Layout::Float.into()),
+        None => {}
     }
     let bytes = |layout| encode_latent(state, LatentStorageOptions { format, layout, forecast }, encoding);
-    let nll = |bytes: &[u8]| Ok::<_, anyhow::Error>(predict_latent_by_runtime(bytes, sequences)?.nll);
-    let float = nll(&bytes(Layout::Float)?)?;
-    // Networks that the integer kernels do not support use the float layout.
-    let Ok(fast) = bytes(Layout::Fast) else { return Ok(Layout::Float) };
-    let affordable = nll(&fast).is_ok_and(|fast| fast - float <= MAX_FAST_NLL_INCREASE);
-    Ok(if affordable { sparse_or_fast(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
+    let nll = |bytes: &[u8], sequences| Ok(predict_latent_by_runtime(bytes, sequences)?.nll);
+    fastest_layout(bytes, &[("validation", sequences)], nll)
 }
 
 fn write(
@@ -156,6 +158,7 @@ fn write(
         prior: None,
         implausible: None,
         layout: format!("{:?}", storage.layout).to_lowercase(),
+        why_float: None,
         flash_bytes: bytes.len(),
         arena_words: model.arena_words(),
         constants,

@@ -5,14 +5,14 @@ use quaver::ReducerModel;
 use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
-use super::export::{Arguments, ranges_line};
+use super::export::{Arguments, ranges_line, why_float_line};
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
 use crate::export::{
-    MAX_FAST_NLL_INCREASE, ReducerCost, ReducerEncoding, encode_reducer, reducer_constants, reducer_cost,
-    run_reducer, sparse_or_fast,
+    LayoutChoice, ReducerCost, ReducerEncoding, WhyFloat, encode_reducer, fastest_layout, reducer_constants,
+    reducer_cost, run_reducer,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -32,6 +32,9 @@ pub(super) struct ExportedReducer {
     #[serde(skip_serializing_if = "Option::is_none")]
     implausible: Option<ImplausibleValues>,
     layout: String,
+    /// Why the layout is `float` although it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_float: Option<WhyFloat>,
     flash_bytes: usize,
     arena_words: usize,
 }
@@ -46,7 +49,10 @@ pub(super) fn run(
     let (exported, ranges) = export(arguments, state, config, data)?;
     match arguments.json {
         true => print_json(&exported),
-        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, data.valid.len()))),
+        false => {
+            let text = render(arguments, &exported, data.valid.len());
+            print_text(&format!("{text}{}{ranges}\n", why_float_line(exported.why_float.as_ref())))
+        }
     }
 }
 
@@ -65,7 +71,7 @@ pub(super) fn export(
     if format == WeightFormat::Int8 {
         encoding = encoding.with_gram_matrices(&fitted, names, &data.train)?;
     }
-    let layout = layout(arguments, &fitted, names, &data.valid, &encoding)?;
+    let LayoutChoice { layout, why_float } = layout(arguments, &fitted, names, &data.valid, &encoding)?;
     let encoded = |encoding: &ReducerEncoding| encode_reducer(&fitted, names, format, layout, encoding);
     encoding.threshold = threshold(&fitted, &encoded(&encoding)?, &data.valid)?;
     let bytes = encoded(&encoding)?;
@@ -80,6 +86,7 @@ pub(super) fn export(
         correlation: model.spec().correlation,
         implausible,
         layout: format!("{layout:?}").to_lowercase(),
+        why_float,
         flash_bytes: bytes.len(),
         arena_words: model.arena_words(),
     };
@@ -115,20 +122,16 @@ fn layout(
     names: &[String],
     valid: &[Sequence],
     encoding: &ReducerEncoding,
-) -> Result<Layout> {
+) -> Result<LayoutChoice> {
     let format = WeightFormat::from(arguments.weights);
     match arguments.layout {
-        Some(layout) => return Ok(layout.into()),
-        None if format == WeightFormat::F32 => return Ok(Layout::Float),
+        Some(layout) => return Ok(Layout::from(layout).into()),
+        None if format == WeightFormat::F32 => return Ok(Layout::Float.into()),
         None => {}
     }
     let bytes = |layout| encode_reducer(fitted, names, format, layout, encoding);
-    let float = run_reducer(&bytes(Layout::Float)?, valid)?;
-    // Networks that the integer kernels do not support use the float layout.
-    let Ok(fast) = bytes(Layout::Fast) else { return Ok(Layout::Float) };
-    let affordable =
-        run_reducer(&fast, valid).is_ok_and(|fast| fast.nll - float.nll <= MAX_FAST_NLL_INCREASE);
-    Ok(if affordable { sparse_or_fast(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
+    let nll = |bytes: &[u8], sequences| Ok(run_reducer(bytes, sequences)?.nll);
+    fastest_layout(bytes, &[("validation", valid)], nll)
 }
 
 /// The threshold by the scores that the stored network gives to validation sequences.

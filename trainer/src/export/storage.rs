@@ -1,20 +1,16 @@
 //! How a trained network is stored: its weight format, and the fastest layout that is accurate enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{DensitySpec, Kind, Layout, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Layout, WeightFormat};
 use quaver::export::GramMatrices;
-use quaver::{LatentModel, Model, ReducerModel};
 
 use super::density::{unsettled, write_density};
-use super::{Additions, contents, instructions, latent_instructions};
+use super::layout::{LayoutChoice, fastest_layout};
+use super::{Additions, contents};
 use crate::data::Sequence;
 use crate::evaluate::scores;
 use crate::fit::RunState;
 use crate::prediction::predict_by_runtime;
-
-/// Maximum increase of the NLL in nats per step by the fast layout. Where it is larger on training or
-/// validation data, the float layout is used.
-pub(crate) const MAX_FAST_NLL_INCREASE: f64 = 0.02;
 
 /// How weights are stored; without a layout, in the fastest one that is accurate enough.
 #[derive(Clone, Copy, Debug)]
@@ -26,57 +22,31 @@ pub struct StorageOptions {
 }
 
 impl StorageOptions {
-    /// The layout to use. If none is set, it is chosen on all `splits`: quantization errors are relative to
-    /// the largest number and matter most where the network is certain, and not every recording has such
-    /// parts.
-    pub fn layout(self, state: &RunState, encoding: &Encoding<'_>, splits: &[&[Sequence]]) -> Layout {
+    /// The layout to use. If none is set, it is chosen on the training and the validation data: quantization
+    /// errors are relative to the largest number and matter most where the network is certain, and not every
+    /// recording has such parts.
+    ///
+    /// # Errors
+    /// When the layout `float` cannot store the network either.
+    pub fn layout(
+        self,
+        state: &RunState,
+        encoding: &Encoding<'_>,
+        [train, valid]: [&[Sequence]; 2],
+    ) -> Result<LayoutChoice> {
         if let Some(layout) = self.layout {
-            return layout;
+            return Ok(layout.into());
         }
         if self.format == WeightFormat::F32 {
-            return Layout::Float;
+            return Ok(Layout::Float.into());
         }
-        let bytes = |layout| encode(state, self.format, layout, encoding);
-        let affordable = |fast: &[u8], float: &[u8]| -> Result<bool> {
-            for sequences in splits {
-                let nll = |bytes: &[u8]| -> Result<f64> {
-                    let predictions = predict_by_runtime(bytes, sequences)?;
-                    Ok(scores(state.spec.likelihood, &state.target_names, sequences, &predictions).nll)
-                };
-                if nll(fast)? - nll(float)? > MAX_FAST_NLL_INCREASE {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
+        let nll = |bytes: &[u8], sequences: &[Sequence]| -> Result<f64> {
+            let predictions = predict_by_runtime(bytes, sequences)?;
+            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &predictions).nll)
         };
-        // Networks that the integer kernels do not support use the float layout.
-        match (bytes(Layout::Fast), bytes(Layout::Float)) {
-            (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => {
-                sparse_or_fast(&fast, bytes(Layout::Sparse))
-            }
-            _ => Layout::Float,
-        }
+        let bytes = |layout| encode(state, self.format, layout, encoding);
+        fastest_layout(bytes, &[("training", train), ("validation", valid)], nll)
     }
-}
-
-/// The layout `sparse` where it is better than `fast`, as for pruned networks: shorter, and no slower on the
-/// core where its lists cost most. Both predict the same. A small network that is not pruned can be shorter
-/// without its padding, but takes longer.
-pub(crate) fn sparse_or_fast(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
-    let is_better =
-        |sparse: Vec<u8>| sparse.len() < fast.len() && step_instructions(&sparse) <= step_instructions(fast);
-    if sparse.is_ok_and(is_better) { Layout::Sparse } else { Layout::Fast }
-}
-
-/// Predicted instructions of a step on a Cortex-M4F.
-fn step_instructions(bytes: &[u8]) -> Option<u64> {
-    let counts = match Kind::of(bytes)? {
-        Kind::Predictor => instructions(&Model::load(bytes).ok()?),
-        Kind::Latent => latent_instructions(&LatentModel::load(bytes).ok()?),
-        // The pool takes the same in every layout.
-        Kind::Reducer => instructions(ReducerModel::load(bytes).ok()?.network()),
-    };
-    counts.iter().find(|count| count.core == "M4F").map(|count| count.instructions)
 }
 
 /// What a checkpoint gets beyond the trained network; nothing by default.
@@ -127,6 +97,7 @@ pub fn encode(
 mod tests {
     use quaver::checkpoint::{Activation, CellKind};
 
+    use super::super::layout::WhyFloat;
     use super::*;
     use crate::config::{InitConfig, TrainingConfig};
     use crate::data::{Rows, Scaler, Scaling};
@@ -164,10 +135,15 @@ mod tests {
         vec![Sequence::columns(inputs, predictions[0].mean.clone())]
     }
 
+    /// The choice on these training and validation sequences.
+    fn chosen(state: &RunState, splits: [&[Sequence]; 2]) -> LayoutChoice {
+        STORAGE.layout(state, &Encoding::default(), splits).unwrap()
+    }
+
     #[test]
     fn the_fast_layout_is_taken_where_it_costs_little() {
         let unsure = state(0.0, Activation::Tanh);
-        assert_eq!(STORAGE.layout(&unsure, &Encoding::default(), &[&predicted(&unsure)]), Layout::Fast);
+        assert_eq!(chosen(&unsure, [&predicted(&unsure), &[]]), Layout::Fast.into());
     }
 
     #[test]
@@ -176,8 +152,7 @@ mod tests {
         // Two inputs and forty units: the columns of the state.
         let weights = &mut pruned.parameters.get_mut("layer0.weight").unwrap().values;
         weights.chunks_mut(42).for_each(|row| row[2..].fill(0.0));
-        let chosen = STORAGE.layout(&pruned, &Encoding::default(), &[&predicted(&pruned)]);
-        assert_eq!(chosen, Layout::Sparse);
+        assert_eq!(chosen(&pruned, [&predicted(&pruned), &[]]), Layout::Sparse.into());
         let [sparse, fast] = [Layout::Sparse, Layout::Fast]
             .map(|layout| encode(&pruned, WeightFormat::Int8, layout, &Encoding::default()).unwrap());
         assert!(sparse.len() < fast.len());
@@ -187,22 +162,30 @@ mod tests {
     }
 
     #[test]
-    fn a_net_surer_than_integers_are_exact_stays_plain() {
+    fn a_net_surer_than_integers_are_exact_is_stored_in_float() {
         // Ten bits of an activation are a thousandth; a standard deviation of e^−8 is a third of that, and
         // the shift costs 0.12 nats.
         let sure = state(-16.0, Activation::Tanh);
-        assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&predicted(&sure)]), Layout::Float);
+        let known = predicted(&sure);
         // That one split does not show it is no excuse.
-        assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&[], &predicted(&sure)]), Layout::Float);
+        for (splits, costly) in [([&known[..], &[]], "training"), ([&[], &known[..]], "validation")] {
+            let LayoutChoice { layout, why_float } = chosen(&sure, splits);
+            assert_eq!(layout, Layout::Float);
+            let Some(WhyFloat::Costly { split, nll_increase }) = why_float else { panic!("{why_float:?}") };
+            assert_eq!(split, costly);
+            assert!((0.05..0.5).contains(&nll_increase), "{nll_increase}");
+        }
     }
 
     #[test]
-    fn what_integers_cannot_run_stays_plain_unless_asked_for() {
+    fn what_integers_cannot_run_is_stored_in_float_unless_asked_for() {
         let relu = state(0.0, Activation::Relu);
-        assert_eq!(STORAGE.layout(&relu, &Encoding::default(), &[&predicted(&relu)]), Layout::Float);
+        let LayoutChoice { layout, why_float } = chosen(&relu, [&predicted(&relu), &[]]);
+        assert_eq!(layout, Layout::Float);
         let asked = StorageOptions { layout: Some(Layout::Fast), ..STORAGE };
-        assert_eq!(asked.layout(&relu, &Encoding::default(), &[]), Layout::Fast);
+        assert_eq!(asked.layout(&relu, &Encoding::default(), [&[], &[]]).unwrap(), Layout::Fast.into());
         let error = encode(&relu, asked.format, Layout::Fast, &Encoding::default()).unwrap_err().to_string();
         assert!(error.starts_with("the model cannot be stored"), "{error}");
+        assert_eq!(why_float, Some(WhyFloat::Unsupported(error)));
     }
 }

@@ -31,6 +31,15 @@ pub fn prune_state<A: Architecture>(
     RunState { data: trained.data.clone(), ..state }
 }
 
+/// Fails if the config describes another network than this one.
+pub(crate) fn check_network<A: Architecture>(spec: &A, config: &Config, data: &Dataset) -> Result<()> {
+    ensure!(
+        A::from_config(config, data)? == *spec,
+        "the config describes another network than that of the weights: leave `model`, `weights` and `noise` as they are"
+    );
+    Ok(())
+}
+
 /// Creates the folder of a run that is in this state, before its first epoch: with a best state, so that it
 /// can be evaluated and exported as it is, and with a last one, from which training goes on. Returns the
 /// validation loss.
@@ -44,10 +53,7 @@ pub fn create_begun_run<A: Architecture>(
     out: &Path,
     progress: &mut dyn Progress,
 ) -> Result<BestEpoch> {
-    ensure!(
-        A::from_config(config, data)? == state.spec,
-        "the config describes another network than that of the weights: leave `model`, `weights` and `noise` as they are"
-    );
+    check_network(&state.spec, config, data)?;
     let folder = RunFolder::new(out);
     folder.check_empty()?;
     let batches = || valid_batches::<A>(data, &state.scaling, &config.training);

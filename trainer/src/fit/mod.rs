@@ -41,6 +41,7 @@ mod tests;
 pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::ParameterAverage;
 pub use bayes_by_backprop::{WeightDraw, loss_and_gradient_of_draws};
+pub(crate) use begun_run::check_network;
 pub use begun_run::{create_begun_run, prune_state};
 pub use dynamic::{DynamicOptions, DynamicPrediction, predict_dynamically};
 pub use folder::RunFolder;

@@ -54,7 +54,22 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
         "parameters": spec.parameters(),
         "pruned": pruned(model),
         "multiply_accumulates": spec.multiply_accumulates(),
+        "multiply_accumulates_left": multiply_accumulates_left(model),
     })
+}
+
+/// Multiply-accumulates of a step for means, without the blocks of eight weights that are left out.
+fn multiply_accumulates_left(model: &Model<'_>) -> u64 {
+    let all = model.spec().multiply_accumulates();
+    let left: usize = blocks(model).iter().map(|[left, _]| left).sum();
+    // Blocks at the edge of a map have fewer weights.
+    if blocks(model).is_empty() { all } else { all.min(8 * left as u64) }
+}
+
+fn multiply_accumulates_text(model: &Model<'_>) -> String {
+    let (all, left) = (model.spec().multiply_accumulates(), multiply_accumulates_left(model));
+    let pruned = if left < all { format!(", instead of {all} without pruning") } else { String::new() };
+    format!("{left} multiply-accumulates for means{pruned}; as many for variances")
 }
 
 /// Blocks of four rows and two columns that are left, and all of them: of the layers' maps, then of the
@@ -185,10 +200,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         ("linear part", linear_text(spec)),
         ("parameters", spec.parameters().to_string()),
         ("pruned", pruned_text(model)),
-        (
-            "per step",
-            format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
-        ),
+        ("per step", multiply_accumulates_text(model)),
         ("predicted", predicted(&instructions(model))),
         ("flash", format!("{} bytes in addition to the code", description["flash_bytes"])),
         ("RAM", arena(spec.arena_words())),

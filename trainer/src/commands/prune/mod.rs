@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::eval::RunCounter;
 use super::print::{print_json, print_text};
-use super::progress::TrainingConsole;
+use super::progress::{TrainingConsole, print_summary};
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::evaluate::{PrunableModel, PruningPoint, pruning_curve, pruning_point};
-use crate::fit::{RunFolder, RunState, TrainOptions, create_begun_run, prune_state};
+use crate::fit::{RunFolder, RunState, TrainOptions, check_network, create_begun_run, prune_state};
 use crate::nn::{PruningCriterion, PruningOrder, PruningUnit, WeightsLeft, weights_left};
 use crate::report::{self, plot};
 use crate::runs::{self, TrainedState};
@@ -44,6 +44,7 @@ const CONVENTION: &str = "On the validation data, without further training: NLL 
   quaver prune runs/first --blocks --keep 0.2 --epochs 20 --out runs/pruned
   quaver prune runs/first --keep 0.2 --epochs 20 --set training.learning_rate=0.002 --out runs/pruned
   quaver export runs/pruned -o pruned.qvr
+  quaver prune runs/first --curve 0.5 --set training.refit_noise=true    noise refitted after removing
   quaver prune runs/first --curve 0.5,0.8,0.9 --json | jq '.curve[] | {removed, nll}'")]
 pub struct Arguments {
     /// The run folder of a trained predictor or model of text.
@@ -67,8 +68,8 @@ pub struct Arguments {
     /// Draw the curve, as a page (F.html) or as its first figure alone (F.svg).
     #[arg(long, value_name = "F.html|F.svg")]
     plot: Option<PathBuf>,
-    /// Override a value of the run's config, for further training.
-    #[arg(long, value_name = "KEY=VALUE", requires = "out")]
+    /// Override a value of the run's config, for the curve and for further training.
+    #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print one JSON object.
     #[arg(long)]
@@ -166,6 +167,7 @@ fn prune<A: PrunableModel>(
         "the channels of the data are no longer those that `{}` was trained on: restore the data",
         arguments.run.display()
     );
+    check_network(&trained.spec, config, data)?;
     let unit = if arguments.blocks { PruningUnit::Block } else { PruningUnit::Weight };
     let order = PruningOrder::new(trained.spec.network(), &trained.parameters, unit);
     let shares = shares(&arguments.curve);
@@ -218,6 +220,8 @@ fn write<A: PrunableModel>(
         return Ok(None);
     }
     let summary = runs::train(config, data, out, TrainOptions::resuming(true), &mut console)?;
+    drop(console);
+    print_summary(&summary, config);
     let state = RunState::<A>::load(&RunFolder::new(out).best_state())?;
     Ok(Some(TrainedPoint {
         epochs: summary.epochs,
