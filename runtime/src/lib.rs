@@ -223,6 +223,8 @@ pub mod export {
 #[cfg(feature = "float")]
 mod float;
 mod format;
+// Cores with kernels in assembler step streams one by one.
+#[cfg_attr(not(any(feature = "float", quaver_kernel = "portable")), allow(dead_code, unused_imports))]
 mod lanes;
 pub mod likelihood;
 mod limits;

@@ -17,6 +17,13 @@ pub(super) fn runtime_for_cores() -> Result<String> {
         let build = Shell::cargo("build --quiet --release -p quaver --features").argument(features);
         targets.iter().fold(build, |build, target| build.words("--target").argument(target)).run()?;
     }
+    // A firmware that depends on a folder sees the warnings of each backend alone.
+    for backend in ["float", "quantized"] {
+        let lint = Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
+            .argument(backend);
+        let lint = targets.iter().fold(lint, |lint, target| lint.words("--target").argument(target));
+        lint.words("-- -D warnings").run()?;
+    }
     Ok(targets.join(", "))
 }
 
