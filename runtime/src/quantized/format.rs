@@ -341,19 +341,25 @@ impl<'m, A: Architecture> QuantizedView<'m, A> {
     /// [`split_group`](Self::split_group), so that a step without variances computes nothing about squares.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
-        if !self.lists().is_empty() {
-            return self.listed_group(index);
-        }
-        let width = BLOCK_ROWS * self.padded.cols;
-        self.group_at(index, index.wrapping_mul(width), width, GroupPairs::ALL)
+        if self.lists().is_empty() { self.dense_group(index) } else { self.listed_group(index) }
     }
 
     /// Group `index` of a map whose groups read different columns.
     #[inline(always)]
     pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
-        if !self.lists().is_empty() {
-            return self.listed_group(index);
-        }
+        if self.lists().is_empty() { self.dense_split_group(index) } else { self.listed_group(index) }
+    }
+
+    /// [`group`](Self::group) of a map without lists.
+    #[inline(always)]
+    pub(super) fn dense_group(&self, index: usize) -> QuantizedGroup<'m> {
+        let width = BLOCK_ROWS * self.padded.cols;
+        self.group_at(index, index.wrapping_mul(width), width, GroupPairs::ALL)
+    }
+
+    /// [`split_group`](Self::split_group) of a map without lists.
+    #[inline(always)]
+    pub(super) fn dense_split_group(&self, index: usize) -> QuantizedGroup<'m> {
         let width = self.padded.width(self.padded.columns(index));
         let before = BLOCK_ROWS * self.padded.columns_before(index);
         self.group_at(index, before, BLOCK_ROWS * width, GroupPairs::ALL)
@@ -361,7 +367,7 @@ impl<'m, A: Architecture> QuantizedView<'m, A> {
 
     /// Group `index` of a map that holds listed pairs of columns.
     #[inline(never)] // apart from the registers of a dense map
-    fn listed_group(&self, index: usize) -> QuantizedGroup<'m> {
+    pub(super) fn listed_group(&self, index: usize) -> QuantizedGroup<'m> {
         let ([before, blocks], pairs) = self.listed_at(index);
         self.group_at(index, before, blocks, pairs)
     }

@@ -63,7 +63,11 @@ pub(in crate::quantized) fn group_moments<A: Architecture>(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    let mut moments = moments_of::<A>(map.group(index), input);
+    let mut moments = if map.lists().is_empty() {
+        moments_of::<A>(map.dense_group(index), input)
+    } else {
+        listed_moments(map, index, input)
+    };
     if A::USES.weight_vars && input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
@@ -77,11 +81,25 @@ pub(super) fn split_group_moments<A: Architecture>(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    let mut moments = moments_of::<A>(map.split_group(index), input);
+    let mut moments = if map.lists().is_empty() {
+        moments_of::<A>(map.dense_split_group(index), input)
+    } else {
+        listed_moments(map, index, input)
+    };
     if A::USES.weight_vars && input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
     moments
+}
+
+/// The same of a map with lists, whose groups are in memory: those of a dense map stay in registers.
+#[inline(never)]
+fn listed_moments<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> GroupMoments {
+    moments_of::<A>(map.listed_group(index), input)
 }
 
 /// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to
@@ -131,7 +149,11 @@ pub(in crate::quantized) fn group_means<A: Architecture>(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> [i32; 4] {
-    means_of::<A>(map.group(index), input)
+    if map.lists().is_empty() {
+        means_of::<A>(map.dense_group(index), input)
+    } else {
+        listed_means(map, index, input)
+    }
 }
 
 /// The same of a map whose groups read different columns.
@@ -141,7 +163,21 @@ pub(super) fn split_group_means<A: Architecture>(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> [i32; 4] {
-    means_of::<A>(map.split_group(index), input)
+    if map.lists().is_empty() {
+        means_of::<A>(map.dense_split_group(index), input)
+    } else {
+        listed_means(map, index, input)
+    }
+}
+
+/// The same of a map with lists.
+#[inline(never)]
+fn listed_means<A: Architecture>(
+    map: &QuantizedView<'_, A>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> [i32; 4] {
+    means_of::<A>(map.listed_group(index), input)
 }
 
 #[inline(always)]
