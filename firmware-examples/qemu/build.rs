@@ -426,21 +426,21 @@ impl Embedded {
         writeln!(self.source, "{text}").expect("a string can be written");
     }
 
-    /// Adds a model as a type, as `quaver export` does.
-    fn known_model(&mut self, name: &str, model: &[u8]) {
+    /// The source of a model as a type, as `quaver export` writes it.
+    fn known_model(&self, visibility: &str, name: &str, model: &[u8]) -> String {
         let path = self.out.join(name);
         fs::write(&path, model).expect("OUT_DIR can be written");
         let seal = quaver::checkpoint::seal(model).expect("a checkpoint of a predictor or latent model");
         let [_, _, embed] = kind_of(model);
-        self.line(format!(
+        format!(
             "quaver::{embed}! {{\n    /// A model that is known while compiling.\n    \
-             pub struct {name}({path:?}, seal = {seal:#x});\n}}"
-        ));
+             {visibility}struct {name}({path:?}, seal = {seal:#x});\n}}\n"
+        )
     }
 
     /// Adds a model as the type `Known`, and how its stream takes in a row.
     fn known_stream(&mut self, model: &[u8]) {
-        self.known_model("Known", model);
+        self.line(self.known_model("pub ", "Known", model));
         let [stream, step, _] = kind_of(model);
         let follow = if stream == "Predictor" { "stream.observe(truth);" } else { "" };
         self.line(format!(
@@ -466,37 +466,41 @@ impl Embedded {
             let found = golden_latent::cases()
                 .into_iter()
                 .find(|golden| golden.name.starts_with(case) && is_built_in(golden));
-            self.known_model(name, &found.expect("a golden case of every backend").model);
+            let found = found.expect("a golden case of every backend");
+            self.line(self.known_model("pub ", name, &found.model));
         }
     }
 
-    /// Adds the golden cases of these names as types, and a function that replays them.
+    /// Adds the golden cases of these names. A file of its own has them as types and a function that replays
+    /// them: compiling each of them takes as long as a loaded model, so that only their image includes it.
     fn known_group(&mut self, group: &str, names: &[&str], cases: &[Case]) {
         let known: Vec<Case> = cases.iter().filter(|case| names.contains(&&*case.name)).cloned().collect();
         assert_eq!(known.len(), names.len(), "the cases that are known are golden ones");
         self.group(group, &known);
-        let mut replays = String::new();
+        let (mut types, mut replays) = (String::new(), String::new());
         for (index, case) in known.iter().enumerate() {
             let [stream, ..] = kind_of(&case.model);
             let name = format!("Known{stream}{index}");
-            self.known_model(&name, &case.model);
+            types += &self.known_model("", &name, &case.model);
             let print = match stream {
-                "Denoiser" => format!("print_known_denoiser::<_, {group}_ROW>"),
-                "Sampler" => format!("print_known_sampler::<_, {group}_FUTURES, {group}_ROW>"),
-                _ => format!("print_known_fingerprint::<_, {group}_ROW>"),
+                "Denoiser" => format!("print_known_denoiser::<_, {{ jobs::{group}_ROW }}>"),
+                "Sampler" => {
+                    format!("print_known_sampler::<_, {{ jobs::{group}_FUTURES }}, {{ jobs::{group}_ROW }}>")
+                }
+                _ => format!("print_known_fingerprint::<_, {{ jobs::{group}_ROW }}>"),
             };
             writeln!(
                 replays,
                 "    let mut arena = {name}::arena();\n    \
-                 crate::{print}(&{group}[{index}], {name}::start(&mut arena));"
+                 quaver_qemu::{print}(&jobs::{group}[{index}], {name}::start(&mut arena));"
             )
             .expect("a string can be written");
         }
-        let function = group.to_lowercase();
-        self.line(format!(
-            "/// Replays [`{group}`] as types.\n#[cfg(target_os = \"none\")]\n\
-             pub fn print_{function}() {{\n{replays}}}"
-        ));
+        let source = format!(
+            "{types}/// Replays the golden cases as types.\nfn replay() {{\n    use quaver_qemu::jobs;\n{replays}}}\n"
+        );
+        let file = format!("{}.rs", group.to_lowercase());
+        fs::write(self.out.join(file), source).expect("OUT_DIR can be written");
     }
 
     /// Adds a model in a signed envelope.

@@ -5,12 +5,13 @@
 
 use core::panic::PanicInfo;
 
-use quaver_qemu::jobs::print_golden_known;
 use quaver_qemu::{done, entry, fail};
+
+include!(concat!(env!("OUT_DIR"), "/golden_known.rs"));
 
 #[entry]
 fn main() -> ! {
-    print_golden_known();
+    replay();
     done()
 }
 

@@ -6,12 +6,13 @@
 
 use core::panic::PanicInfo;
 
-use quaver_qemu::jobs::print_golden_known_latent;
 use quaver_qemu::{done, entry, fail};
+
+include!(concat!(env!("OUT_DIR"), "/golden_known_latent.rs"));
 
 #[entry]
 fn main() -> ! {
-    print_golden_known_latent();
+    replay();
     done()
 }
 
