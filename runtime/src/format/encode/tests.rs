@@ -1,6 +1,5 @@
 //! Every variant of every enum, encoded, decoded, damaged and compared with the derived encoding.
 
-use std::format;
 use std::vec;
 use std::vec::Vec;
 

@@ -9,10 +9,10 @@ use super::super::cells::lstm::{
 };
 use super::super::fixed::{FixedMoments, QuantizedUnit};
 use super::super::format::{BLOCK_ROWS, GruPart};
+use super::calls::Calls;
 use super::ints::{Ints, LaneMoments, LaneRow, lanes, to_ints, to_words, units};
-use super::moments::{deterministic_tanh, tanh};
+use super::moments::deterministic_tanh;
 use super::rows::MapRows;
-use super::vector_unit::Vectors;
 use crate::lanes::{LANES, Lanes};
 use crate::spec::{Activation, CellKind};
 
@@ -24,7 +24,7 @@ pub(super) struct LayerState<'a> {
 
 /// Replaces a layer's state by the next.
 #[inline(always)]
-pub(super) fn layer<V: Vectors>(cell: CellKind, map: &mut MapRows<'_>, LayerState { h, c }: LayerState<'_>) {
+pub(super) fn layer<V: Calls>(cell: CellKind, map: &mut MapRows<'_>, LayerState { h, c }: LayerState<'_>) {
     match cell {
         CellKind::Elman(function) | CellKind::Dense(function) => elman::<V>(function, map, h),
         CellKind::Lstm => lstm::<V>(map, h, c.as_chunks_mut().0),
@@ -34,19 +34,19 @@ pub(super) fn layer<V: Vectors>(cell: CellKind, map: &mut MapRows<'_>, LayerStat
 
 /// Moments of tanh of a row; its variance is zero if the map propagates none.
 #[inline(always)]
-fn tanh_of<V: Vectors>(propagates: bool, row: &LaneRow) -> LaneMoments {
+fn tanh_of<V: Calls>(propagates: bool, row: &LaneRow) -> LaneMoments {
     if propagates {
-        tanh::<V>(row)
+        V::tanh(row)
     } else {
         LaneMoments { mean: deterministic_tanh::<V>(&row.mean), var: [0; LANES] }
     }
 }
 
 #[inline(always)]
-fn elman<V: Vectors>(function: Activation, rows: &mut MapRows<'_>, h: &mut [Lanes]) {
-    let propagates = rows.map.propagates();
+fn elman<V: Calls>(function: Activation, rows: &mut MapRows<'_>, h: &mut [Lanes]) {
+    let (propagates, input) = (rows.map.propagates(), rows.input);
     for (index, four) in h.chunks_mut(BLOCK_ROWS).enumerate() {
-        let group = rows.group::<V>(index);
+        let group = V::group(rows, index, &input);
         for (unit, row) in four.iter_mut().zip(&group) {
             let y = tanh_of::<V>(propagates, row);
             *unit = units(|lane| {
@@ -58,10 +58,10 @@ fn elman<V: Vectors>(function: Activation, rows: &mut MapRows<'_>, h: &mut [Lane
 }
 
 #[inline(always)]
-fn lstm<V: Vectors>(rows: &mut MapRows<'_>, h: &mut [Lanes], cells: &mut [[Lanes; 2]]) {
-    let propagates = rows.map.propagates();
+fn lstm<V: Calls>(rows: &mut MapRows<'_>, h: &mut [Lanes], cells: &mut [[Lanes; 2]]) {
+    let (propagates, input) = (rows.map.propagates(), rows.input);
     for (index, (unit, cell)) in h.iter_mut().zip(cells).enumerate() {
-        let gates = rows.group::<V>(index);
+        let gates = V::group(rows, index, &input);
         *unit = match propagates {
             true => lstm_unit::<V>(&gates, cell),
             false => deterministic_lstm_unit::<V>(&gates, cell),
@@ -71,10 +71,10 @@ fn lstm<V: Vectors>(rows: &mut MapRows<'_>, h: &mut [Lanes], cells: &mut [[Lanes
 
 /// Advances one cell of every stream and returns its unit.
 #[inline(always)]
-fn lstm_unit<V: Vectors>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2]) -> Lanes {
+fn lstm_unit<V: Calls>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2]) -> Lanes {
     let [input, forget, update, output] = {
         let [input, forget, update, output] = rows;
-        [tanh::<V>(input), tanh::<V>(forget), tanh::<V>(update), tanh::<V>(output)]
+        [V::tanh(input), V::tanh(forget), V::tanh(update), V::tanh(output)]
     };
     let before = LaneMoments { mean: to_ints(&cell[0]), var: to_ints(&cell[1]) };
     let next = LaneMoments::of(|lane| {
@@ -82,13 +82,13 @@ fn lstm_unit<V: Vectors>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2]) -> Lanes {
     });
     *cell = [to_words(&next.mean), to_words(&next.var)];
     let mean = lanes(|lane| cell_pre_activation(next.at(lane)).0);
-    let activation = tanh::<V>(&LaneRow { mean, mantissa: next.var, shift: [0; LANES] });
+    let activation = V::tanh(&LaneRow { mean, mantissa: next.var, shift: [0; LANES] });
     units(|lane| gated_unit::<Vector>(output.at(lane), activation.at(lane)))
 }
 
 /// The same without variances.
 #[inline(always)]
-fn deterministic_lstm_unit<V: Vectors>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2]) -> Lanes {
+fn deterministic_lstm_unit<V: Calls>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2]) -> Lanes {
     let tanh = |gate: usize| deterministic_tanh::<V>(&rows[gate].mean);
     let [input, forget, update, output] = [tanh(0), tanh(1), tanh(2), tanh(3)];
     let before = to_ints(&cell[0]);
@@ -101,14 +101,15 @@ fn deterministic_lstm_unit<V: Vectors>(rows: &[LaneRow; 4], cell: &mut [Lanes; 2
 }
 
 #[inline(always)]
-fn gru<V: Vectors>(rows: &mut MapRows<'_>, h: &mut [Lanes]) {
-    let (propagates, state) = (rows.map.propagates(), rows.input.columns_from(rows.map.padded.inputs));
+fn gru<V: Calls>(rows: &mut MapRows<'_>, h: &mut [Lanes]) {
+    let (propagates, input) = (rows.map.propagates(), rows.input);
+    let state = input.columns_from(rows.map.padded.inputs);
     for (four, h) in h.chunks_mut(BLOCK_ROWS).enumerate() {
         let first = GruPart::ALL.len() * four;
-        let reset = rows.group::<V>(first);
-        let update = rows.group::<V>(first + 1);
-        let from_input = rows.group::<V>(first + 2);
-        let from_state = rows.group_of::<V>(first + 3, &state);
+        let reset = V::group(rows, first, &input);
+        let update = V::group(rows, first + 1, &input);
+        let from_input = V::group(rows, first + 2, &input);
+        let from_state = V::group(rows, first + 3, &state);
         let parts = reset.iter().zip(&update).zip(from_input.iter().zip(&from_state));
         for (unit, ((reset, update), (from_input, from_state))) in h.iter_mut().zip(parts) {
             *unit = gru_unit::<V>(propagates, [reset, update, from_input, from_state], unit);
@@ -118,11 +119,11 @@ fn gru<V: Vectors>(rows: &mut MapRows<'_>, h: &mut [Lanes]) {
 
 /// The next unit of every stream, of the rows of [`GruPart::ALL`].
 #[inline(always)]
-fn gru_unit<V: Vectors>(propagates: bool, rows: [&LaneRow; 4], before: &Lanes) -> Lanes {
+fn gru_unit<V: Calls>(propagates: bool, rows: [&LaneRow; 4], before: &Lanes) -> Lanes {
     let [reset_row, update_row, from_input, from_state] = rows;
     let [reset, update] = [tanh_of::<V>(propagates, reset_row), tanh_of::<V>(propagates, update_row)];
     let n = if propagates {
-        tanh::<V>(&candidate_row(&reset, from_input, from_state))
+        V::tanh(&candidate_row(&reset, from_input, from_state))
     } else {
         let candidate: Ints = lanes(|lane| {
             deterministic_candidate::<Vector>(reset.mean[lane], from_input.mean[lane], from_state.mean[lane])

@@ -4,19 +4,18 @@ use super::super::format::{BLOCK_ROWS, QuantizedView};
 use super::super::network::{pre_activation, probability_of};
 use super::super::state::unit_words;
 use super::activations::LaneActivations;
+use super::calls::Calls;
 use super::cells::{self, LayerState};
 use super::ints::LaneRow;
 use super::memory::Memory;
-use super::moments::tanh;
 use super::rows::MapRows;
-use super::vector_unit::Vectors;
 use crate::format::Cursor;
 use crate::lanes::{LANES, Lanes, StreamLanes, Transpose, gather, scatter};
 use crate::spec::{Likelihood, ModelSpec, UnitNoise};
 
 /// Advances all streams by a row each; nothing happens if there is less memory than `batch_words`.
 #[inline(always)]
-pub(super) fn step<V: Vectors, T: Transpose>(
+pub(super) fn step<V: Calls, T: Transpose>(
     spec: &ModelSpec,
     mut weights: Cursor<'_>,
     memory: &mut [f32],
@@ -64,10 +63,11 @@ pub(super) fn step<V: Vectors, T: Transpose>(
 
 /// Moments of all rows of the output map.
 #[inline(always)]
-fn outputs<V: Vectors>(spec: &ModelSpec, map: &mut MapRows<'_>, [means, vars]: &mut [&mut [Lanes]; 2]) {
+fn outputs<V: Calls>(spec: &ModelSpec, map: &mut MapRows<'_>, [means, vars]: &mut [&mut [Lanes]; 2]) {
+    let input = map.input;
     let groups = means.chunks_mut(BLOCK_ROWS).zip(vars.chunks_mut(BLOCK_ROWS)).enumerate();
     for (index, (means, vars)) in groups {
-        let rows = map.group::<V>(index);
+        let rows = V::group(map, index, &input);
         for ((mean, var), row) in means.iter_mut().zip(vars).zip(&rows) {
             output_row::<V>(spec, row, [mean, var]);
         }
@@ -76,9 +76,9 @@ fn outputs<V: Vectors>(spec: &ModelSpec, map: &mut MapRows<'_>, [means, vars]: &
 
 /// Moments of a row: of the probability for a Bernoulli output, of the pre-activation for others.
 #[inline(always)]
-fn output_row<V: Vectors>(spec: &ModelSpec, row: &LaneRow, [mean, var]: [&mut Lanes; 2]) {
+fn output_row<V: Calls>(spec: &ModelSpec, row: &LaneRow, [mean, var]: [&mut Lanes; 2]) {
     let is_probability = spec.likelihood == Likelihood::Bernoulli;
-    let y = is_probability.then(|| tanh::<V>(row));
+    let y = is_probability.then(|| V::tanh(row));
     for lane in 0..LANES {
         let moments = match &y {
             Some(y) => probability_of(y.at(lane)),

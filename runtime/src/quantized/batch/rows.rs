@@ -50,16 +50,10 @@ pub(super) struct MapRows<'a> {
 }
 
 impl MapRows<'_> {
-    /// Pre-activations of group `index` of four rows; without variances if the map propagates none.
+    /// Pre-activations of group `index` of four rows that read `input`; without variances if the map
+    /// propagates none.
     #[inline(always)]
-    pub(super) fn group<V: Vectors>(&mut self, index: usize) -> [LaneRow; 4] {
-        let input = self.input;
-        self.group_of::<V>(index, &input)
-    }
-
-    /// The same of a group that reads other columns than the first ones.
-    #[inline(always)]
-    pub(super) fn group_of<V: Vectors>(&mut self, index: usize, input: &LaneInput<'_>) -> [LaneRow; 4] {
+    pub(super) fn group<V: Vectors>(&mut self, index: usize, input: &LaneInput<'_>) -> [LaneRow; 4] {
         let MapRows { map, lower, .. } = self;
         let group = if map.padded.split { map.split_group(index) } else { map.group(index) };
         let means = means::<V>(&group, input, lower);

@@ -13,9 +13,11 @@ use core::arch::x86_64::{
 };
 
 use super::super::moments::{CELLS, ROOTS};
-use super::ints::Ints;
-use super::network;
+use super::calls::Calls;
+use super::ints::{Ints, LaneMoments, LaneRow};
+use super::rows::{LaneInput, MapRows};
 use super::vector_unit::{PortableVectors, Vectors};
+use super::{moments, network};
 use crate::format::Cursor;
 use crate::lanes::{Avx512, LANES, Lanes, Portable, StreamLanes, cpu};
 use crate::spec::ModelSpec;
@@ -197,6 +199,37 @@ impl Vectors for Avx2Vectors {
         ints
     }
 }
+
+/// Compiles [`Calls`] for the instructions of a kind of vectors.
+macro_rules! calls {
+    ($vectors:ty, $features:literal) => {
+        impl Calls for $vectors {
+            fn tanh(row: &LaneRow) -> LaneMoments {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                fn call(row: &LaneRow) -> LaneMoments {
+                    moments::tanh::<$vectors>(row)
+                }
+                // SAFETY: this type is used where the machine has these instructions, here and below.
+                unsafe { call(row) }
+            }
+
+            fn group(rows: &mut MapRows<'_>, index: usize, input: &LaneInput<'_>) -> [LaneRow; 4] {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                fn call(rows: &mut MapRows<'_>, index: usize, input: &LaneInput<'_>) -> [LaneRow; 4] {
+                    rows.group::<$vectors>(index, input)
+                }
+                // SAFETY: as above.
+                unsafe { call(rows, index, input) }
+            }
+        }
+    };
+}
+
+calls!(Avx512Vectors<true>, "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni");
+calls!(Avx512Vectors<false>, "avx512f,avx512bw,avx512cd,avx512dq,avx512vl");
+calls!(Avx2Vectors, "avx2");
 
 #[cfg(test)]
 mod tests;
