@@ -5,8 +5,8 @@
 //!
 //! Lowest first: `ints` (an integer for every stream), `vector_unit` (what machines do better than loops),
 //! `sums` (four rows of an affine map), `moments` (tanh by table), `activations` (the input of a map), `rows`
-//! (pre-activations), `calls` (what is compiled once for each kind of vectors), `cells` (layers), `network` (the
-//! walk of a row). `vectors` compiles the walk for the vectors that a machine has.
+//! (pre-activations), `calls` (what is compiled once for each kind of vectors), `cells` (layers), `network`
+//! (the walk of a row). `vectors` compiles the walk for the vectors that a machine has.
 
 mod activations;
 mod calls;
