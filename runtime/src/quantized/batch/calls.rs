@@ -1,9 +1,9 @@
 //! What a layer does for every unit, as functions of their own.
 //!
 //! A function is compiled for a machine's vectors where it is inlined into one that is compiled for them,
-//! hence `inline(always)` wherever lanes are computed. With these calls inlined as well, a walk had ten copies
-//! of tanh and seven of the sums, for each kind of vectors: most of the runtime's code on a host, and of the
-//! time that it takes to compile.
+//! hence `inline(always)` wherever lanes are computed. With these calls inlined as well, a walk had ten
+//! copies of tanh and seven of the sums, for each kind of vectors: most of the runtime's code on a host, and
+//! of the time that it takes to compile.
 
 use super::ints::{LaneMoments, LaneRow};
 use super::moments;
