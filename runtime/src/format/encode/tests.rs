@@ -308,7 +308,7 @@ fn a_derived_reader_agrees_on_every_damaged_byte() {
                 let by_hand = decode_header(&damaged).ok();
                 if let (Some((derived, _)), Some(header)) = (&derived, &by_hand) {
                     // As text, because damage makes NaNs, which do not equal themselves.
-                    assert_eq!(format!("{derived:?}"), format!("{:?}", header.spec));
+                    assert_eq!(std::format!("{derived:?}"), std::format!("{:?}", header.spec));
                 }
                 assert!(derived.is_some() || by_hand.is_none(), "{place} {value}: decoded without a spec");
             }
@@ -353,7 +353,7 @@ fn a_derived_reader_agrees_on_every_damaged_byte_of_a_reducer_header() {
             let by_hand = decode_reducer_header(&damaged).ok();
             let by_hand = by_hand.map(|header| (header.spec, header.network_bytes, header.class_names));
             // As text, because damage makes NaNs, which do not equal themselves.
-            assert_eq!(format!("{by_hand:?}"), format!("{derived:?}"), "{place} {value}");
+            assert_eq!(std::format!("{by_hand:?}"), std::format!("{derived:?}"), "{place} {value}");
         }
     }
 }
