@@ -65,8 +65,9 @@ impl Recorders {
         }));
         let (stop, hub, shared) = (Stop::default(), Arc::clone(&self.hub), Arc::clone(&status));
         let ends = stop.clone();
+        // From here on, not from whenever the thread runs: viewers see that it records as soon as this returns.
+        let cursor = hub.cursor_at_end();
         let work = move || {
-            let cursor = hub.cursor_at_end();
             let result =
                 recording.run(&hub, cursor, &ends, |progress| locked(&shared).progress = progress.clone());
             let mut status = locked(&shared);
@@ -111,5 +112,28 @@ fn index_of(format: &str) -> Result<usize> {
     match FORMATS.iter().position(|known| *known == format) {
         Some(index) => Ok(index),
         None => bail!("unknown format"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+    use crate::row::Meta;
+
+    #[test]
+    fn every_row_after_the_start_is_recorded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let hub = Arc::new(Hub::default());
+        hub.set_layout(Layout::new([("a".to_string(), String::new())], []));
+        let recorders = Recorders::new(Arc::clone(&hub), folder.path().to_path_buf());
+        for _ in 0..5 {
+            recorders.start("csv").expect("a recording");
+            // At once: the thread that records may not have begun.
+            (0..100).for_each(|row| hub.push(Meta { time: f64::from(row), ..Meta::default() }, &[0.0]));
+            recorders.stop("csv").expect("the end of a recording");
+            let [status] = &recorders.status()[..] else { panic!("one recording") };
+            assert_eq!((status.progress.rows, &status.error), (100, &None));
+        }
     }
 }

@@ -94,7 +94,7 @@ impl Chromium {
     pub(crate) fn until(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.evaluate(&format!("Boolean({expression})")) != json!(true) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "waited in vain: {expression}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {expression}");
             thread::sleep(Duration::from_millis(50));
         }
     }
